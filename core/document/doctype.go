@@ -1,0 +1,145 @@
+package document
+
+import "armature/core/permission"
+
+// DocType is the definition of a kind of document: an immutable value in a
+// Schema snapshot. Columns are the stored fields in a fixed order, the standard
+// ones first; a document's values follow that order.
+type DocType struct {
+	Name   string
+	Module string
+	Table  string // physical table, fixed at creation
+
+	Autoname   string // naming rule, reference section 2.3
+	TitleField string
+	Search     []string // search fields
+	SortField  string   // empty: modified
+	SortAsc    bool
+
+	Child       bool // istable: rows of a parent document
+	Single      bool // issingle: one document, named as the DocType
+	Submittable bool
+	Tree        bool
+	Custom      bool // made by a user at run time
+	AllowRename bool
+	Track       bool // track_changes: every change is a Version
+
+	Fields      []*Field // standard and declared, in order
+	Columns     []*Field // those with a column
+	Tables      []*Field // those of storage Rows
+	Links       []*Field // those of type Link
+	Permissions []permission.Rule
+
+	byName map[string]*Field
+	key    []byte // `"doctype":"<name>"`, ready to append
+}
+
+// Positions of the standard fields in DocType.Columns.
+const (
+	ColName = iota
+	ColOwner
+	ColCreation
+	ColModified
+	ColModifiedBy
+	ColDocstatus
+	ColIdx
+	colStandard // how many every document has
+
+	// Rows of a child table have these as well.
+	ColParent      = colStandard
+	ColParentField = colStandard + 1
+	ColParentType  = colStandard + 2
+)
+
+// NewDocType completes a definition: it puts the standard fields before the
+// declared ones, numbers the columns and builds the look-up. Declared fields
+// come with Name, Type and Column set.
+func NewDocType(dt DocType, declared []*Field) *DocType {
+	d := dt
+	d.Fields = append(standardFields(d.Child), declared...)
+	d.Columns, d.Tables, d.Links = nil, nil, nil
+	d.byName = make(map[string]*Field, len(d.Fields))
+	for _, f := range d.Fields {
+		f.key = appendKey(nil, f.Name)
+		f.Index = -1
+		switch f.Storage {
+		case NoStorage:
+		case Rows:
+			d.Tables = append(d.Tables, f)
+		default:
+			f.Index = len(d.Columns)
+			d.Columns = append(d.Columns, f)
+		}
+		if f.IsLink() {
+			d.Links = append(d.Links, f)
+		}
+		d.byName[f.Name] = f
+	}
+	d.key = AppendString(append([]byte(nil), `"doctype":`...), d.Name)
+	return &d
+}
+
+func standardFields(child bool) []*Field {
+	std := func(name, typ string, s Storage) *Field {
+		return &Field{Name: name, Label: name, Type: typ, Storage: s, Column: name, Standard: true}
+	}
+	fields := []*Field{
+		std("name", "Data", Text),
+		std("owner", "Data", Text),
+		std("creation", "Datetime", Datetime),
+		std("modified", "Datetime", Datetime),
+		std("modified_by", "Data", Text),
+		std("docstatus", "Int", Int),
+		std("idx", "Int", Int),
+	}
+	if child {
+		fields = append(fields,
+			std("parent", "Data", Text),
+			std("parentfield", "Data", Text),
+			std("parenttype", "Data", Text),
+		)
+	}
+	return fields
+}
+
+// Field returns the field of that name, or nil.
+func (d *DocType) Field(name string) *Field { return d.byName[name] }
+
+// DefaultOrder is the sort field and direction of a list that asks for none.
+func (d *DocType) DefaultOrder() (f *Field, desc bool) {
+	if f := d.Field(d.SortField); f != nil && f.Index >= 0 {
+		return f, !d.SortAsc
+	}
+	return d.Columns[ColModified], true
+}
+
+// Schema is an immutable snapshot of all DocTypes of a site. Version grows with
+// every change, in every process.
+type Schema struct {
+	Version int64
+	types   map[string]*DocType
+}
+
+// NewSchema makes a snapshot.
+func NewSchema(version int64, types []*DocType) *Schema {
+	s := &Schema{Version: version, types: make(map[string]*DocType, len(types))}
+	for _, dt := range types {
+		s.types[dt.Name] = dt
+	}
+	return s
+}
+
+// DocType returns the definition, or nil.
+func (s *Schema) DocType(name string) *DocType { return s.types[name] }
+
+// All calls yield for every DocType, in no particular order.
+func (s *Schema) All(yield func(*DocType) bool) {
+	for _, dt := range s.types {
+		if !yield(dt) {
+			return
+		}
+	}
+}
+
+// Len is the number of DocTypes.
+func (s *Schema) Len() int { return len(s.types) }

@@ -1,0 +1,118 @@
+package document
+
+import "strings"
+
+// Storage is how a field's value is kept and compared; every field type maps to
+// one.
+type Storage uint8
+
+// The storages. The canonical Go value of each is in parentheses; an absent
+// value is nil where the column is nullable.
+const (
+	NoStorage Storage = iota // layout fields: no column, no value
+	Text                     // (string)
+	Int                      // (int64), never null
+	Check                    // (int64, 0 or 1), never null
+	Float                    // (float64), never null
+	Datetime                 // (string "2006-01-02 15:04:05.000000", the site's wall clock)
+	Date                     // (string "2006-01-02")
+	Time                     // (string "15:04:05.000000")
+	JSON                     // (string, JSON text as it came in)
+	Rows                     // child table: no column, rows in another table
+)
+
+// Nullable reports whether a column of this storage may hold NULL.
+func (s Storage) Nullable() bool {
+	switch s {
+	case Int, Check, Float:
+		return false
+	}
+	return true
+}
+
+// Field is one field of a DocType. It is part of an immutable snapshot: never
+// change one in place.
+type Field struct {
+	Name     string // fieldname, [a-z][a-z0-9_]*
+	Label    string
+	Type     string // fieldtype, as in DocField
+	Options  string
+	Default  string
+	Storage  Storage
+	Column   string // physical column, fixed at creation; empty without storage
+	Index    int    // position in DocType.Columns; -1 without a column
+	Standard bool   // one of the fields every document has
+
+	Length      int
+	Precision   int
+	PermLevel   int
+	Required    bool
+	Unique      bool
+	Indexed     bool
+	ReadOnly    bool
+	Hidden      bool
+	SetOnlyOnce bool
+	NonNegative bool
+	NotNullable bool
+	Virtual     bool
+
+	AllowOnSubmit         bool
+	IgnoreUserPermissions bool
+	IgnoreXSSFilter       bool
+	FetchFrom             string
+	FetchIfEmpty          bool
+
+	key []byte // `"name":`, ready to append
+}
+
+// storages maps every field type of the reference (section 12.1).
+var storages = map[string]Storage{
+	"Data": Text, "Link": Text, "Dynamic Link": Text, "Select": Text, "Read Only": Text,
+	"Autocomplete": Text, "Color": Text, "Icon": Text, "Phone": Text,
+	"Small Text": Text, "Text": Text, "Password": Text, "Attach": Text, "Attach Image": Text,
+	"Long Text": Text, "Text Editor": Text, "HTML Editor": Text, "Markdown Editor": Text,
+	"Code": Text, "Signature": Text, "Barcode": Text, "Geolocation": Text,
+	"Int": Int, "Long Int": Int, "Check": Check,
+	"Float": Float, "Currency": Float, "Percent": Float, "Duration": Float, "Rating": Float,
+	"Date": Date, "Datetime": Datetime, "Time": Time, "JSON": JSON,
+	"Table": Rows, "Table MultiSelect": Rows,
+	"Section Break": NoStorage, "Column Break": NoStorage, "Tab Break": NoStorage,
+	"HTML": NoStorage, "Button": NoStorage, "Image": NoStorage, "Fold": NoStorage, "Heading": NoStorage,
+}
+
+// StorageOf returns the storage of a field type; ok is false for an unknown one.
+func StorageOf(fieldtype string) (s Storage, ok bool) {
+	s, ok = storages[fieldtype]
+	return s, ok
+}
+
+// DefaultLength is the most characters a Data, Link or Select value may have
+// when the field names no length of its own.
+const DefaultLength = 140
+
+// MaxLength is the most characters the field's value may have; 0: no bound
+// beyond the request's size.
+func (f *Field) MaxLength() int {
+	switch f.Type {
+	case "Data", "Link", "Dynamic Link", "Select", "Read Only", "Autocomplete", "Color", "Icon", "Phone":
+		if f.Length > 0 {
+			return f.Length
+		}
+		return DefaultLength
+	case "Small Text", "Text":
+		if f.Length > 0 {
+			return f.Length
+		}
+	}
+	return 0
+}
+
+// IsLink reports whether the value is the name of a document of DocType
+// Options.
+func (f *Field) IsLink() bool { return f.Type == "Link" }
+
+// IsPassword reports whether the value is a secret that no API ever shows.
+func (f *Field) IsPassword() bool { return f.Type == "Password" }
+
+// SelectOptions returns the values a Select field allows.
+func (f *Field) SelectOptions() []string { return strings.Split(f.Options, "\n") }

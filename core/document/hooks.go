@@ -1,0 +1,50 @@
+package document
+
+import (
+	"context"
+
+	"armature/core/identity"
+)
+
+// Event names, in the reference's spelling (section 2.6).
+const (
+	BeforeInsert            = "before_insert"
+	BeforeValidate          = "before_validate"
+	Validate                = "validate"
+	BeforeSave              = "before_save"
+	AfterInsert             = "after_insert"
+	OnUpdate                = "on_update"
+	OnChange                = "on_change"
+	BeforeSubmit            = "before_submit"
+	OnSubmit                = "on_submit"
+	BeforeUpdateAfterSubmit = "before_update_after_submit"
+	OnUpdateAfterSubmit     = "on_update_after_submit"
+	BeforeCancel            = "before_cancel"
+	OnCancel                = "on_cancel"
+	OnTrash                 = "on_trash"
+	AfterDelete             = "after_delete"
+)
+
+// Event is one moment in a document's life, offered to hooks inside the
+// transaction of the change. Before is the stored document, nil on insert. Up
+// to the write a hook may change Doc; an error refuses the change.
+type Event struct {
+	Name   string
+	Tx     Tx
+	Caller *identity.Caller
+	Doc    *Document
+	Before *Document
+}
+
+// Hooks reacts to events. plugins/dispatch satisfies it for guests, core/host
+// for the platform's own DocTypes.
+type Hooks interface {
+	// Handles reports whether Run does anything for some event of the DocType.
+	// It is asked on every write and must be cheap.
+	Handles(doctype string) bool
+	// Guest reports whether the hooks of the DocType run code that is not the
+	// platform's own, or reach the network: such a write takes a transaction of
+	// its own.
+	Guest(doctype string) bool
+	Run(ctx context.Context, ev *Event) error
+}

@@ -1,0 +1,197 @@
+package document
+
+import (
+	"context"
+	"errors"
+
+	"armature/core/query"
+)
+
+// ErrReadOnly is returned by every writing method of a Tx that only reads. The
+// edge answers it by running the request again with a writer.
+var ErrReadOnly = errors.New("this transaction only reads")
+
+// ErrRollback, returned by the function given to Store.Write, rolls back
+// without being an error: Write returns nil. A GET that writes ends so.
+var ErrRollback = errors.New("roll back")
+
+// Mode says what a writing function promises, so that the store can pick the
+// cheapest way to run it.
+type Mode uint8
+
+const (
+	// Alone takes a transaction of its own for as long as the function runs. It
+	// begins at the first call of the Tx, so a function that never touches
+	// documents never takes a writer.
+	Alone Mode = iota
+	// Brief promises no guest code and no network: the store may commit several
+	// functions together. If that commit fails, all of them fail.
+	Brief
+	// Single promises, beyond Brief, at most one writing call of the Tx, after
+	// all reads: it needs no transaction where one statement suffices.
+	Single
+)
+
+// Store keeps documents. core/store satisfies it for SQLite and PostgreSQL with
+// the same answers from both. It checks no rights and no field rules: Service
+// does, and nobody else calls a Store with a caller's data.
+//
+// Errors it returns are faults where a client can tell the difference (Missing,
+// DuplicateEntryError, UniqueValidationError, Unavailable when the database is
+// away or a lock wait ran out).
+type Store interface {
+	// Read runs fn with a Tx whose writing methods return ErrReadOnly. Each
+	// statement sees what is committed.
+	Read(ctx context.Context, fn func(Tx) error) error
+
+	// Write runs fn and commits what it wrote when fn returns nil. fn may run
+	// more than once (serialization failure, deadlock, busy): it must have no
+	// effect outside the Tx except through Tx.AfterCommit.
+	Write(ctx context.Context, mode Mode, fn func(Tx) error) error
+
+	// Schema reads the version under which the DocTypes are stored. It is one
+	// cheap statement, polled.
+	SchemaVersion(ctx context.Context) (int64, error)
+
+	// Ping reports whether the database answers.
+	Ping(ctx context.Context) error
+
+	// Close waits for running transactions and closes the database.
+	Close() error
+}
+
+// Tx is a transaction, or for Store.Read a view. It belongs to one goroutine.
+type Tx interface {
+	// Get reads one document with its child rows; Missing when there is none.
+	// With lock the row stays locked until the transaction ends.
+	Get(ctx context.Context, dt *DocType, name string, lock bool) (*Document, error)
+
+	// AppendDocument reads one document and appends it to dst as a JSON object
+	// (see AppendRow for its form), without building a Document. check sees the
+	// row's values in the order of dt.Columns before anything is appended; the
+	// slice is only valid during the call. Child rows come from sc.
+	AppendDocument(ctx context.Context, dst []byte, sc *Schema, dt *DocType, name string, view View,
+		check func(values []any) error) ([]byte, error)
+
+	// AppendRows runs a list and appends the rows to dst, separated by commas:
+	// JSON objects in the order of the columns, or arrays. It returns how many.
+	AppendRows(ctx context.Context, dst []byte, sel *Select, asArrays bool) ([]byte, int, error)
+
+	// Rows runs a list and hands each row's canonical values to fn; the slice
+	// is only valid during the call.
+	Rows(ctx context.Context, sel *Select, fn func(values []any) error) error
+
+	// Count counts the rows a list would have without paging.
+	Count(ctx context.Context, sel *Select) (int64, error)
+
+	// Exists returns those of names that no document of dt has.
+	Absent(ctx context.Context, dt *DocType, names []string) ([]string, error)
+
+	// Insert stores a new document with its child rows. A taken name is a
+	// DuplicateEntryError, a taken unique value a UniqueValidationError.
+	Insert(ctx context.Context, doc *Document) error
+
+	// Update stores the values of doc in the given columns, and replaces the
+	// given child tables, where the stored modified equals expect ("": any). It
+	// reports false, and writes nothing, where it does not or the document is
+	// gone.
+	Update(ctx context.Context, doc *Document, columns, tables []*Field, expect string) (bool, error)
+
+	// UpdateIf sets values where the document exists and every expected value
+	// is stored, and reports whether it did: for what must be spent exactly
+	// once. Keys are field names, values canonical.
+	UpdateIf(ctx context.Context, dt *DocType, name string, expect, set map[string]any) (bool, error)
+
+	// Delete removes a document and its child rows and reports whether there
+	// was one.
+	Delete(ctx context.Context, sc *Schema, dt *DocType, name string) (bool, error)
+
+	// Next returns the next value of a named counter, from 1.
+	Next(ctx context.Context, counter string) (int64, error)
+
+	// Savepoint runs fn; an error undoes what fn wrote and leaves the
+	// transaction usable.
+	Savepoint(ctx context.Context, fn func() error) error
+
+	// Migrate creates or alters the table of a DocType: old is nil for a new
+	// one. Columns are added, never dropped; indexes follow the fields. The
+	// DocType's documents are stored by the caller in the same transaction.
+	Migrate(ctx context.Context, old, new *DocType) error
+
+	// BumpSchema makes every process reload the DocTypes after commit and
+	// returns the new version.
+	BumpSchema(ctx context.Context) (int64, error)
+
+	// AfterCommit runs fn once the transaction is durable, never otherwise.
+	AfterCommit(fn func())
+}
+
+// View says which fields of a document a caller sees, and how.
+type View struct {
+	Levels   uint16 // permission levels readable, as bits
+	WithNull bool   // keep keys whose value is null
+}
+
+// Select is a resolved list: every name has become a field of a DocType the
+// caller may read, every value is canonical for its field.
+type Select struct {
+	DocType *DocType
+	Joins   []Join
+	Columns []Column
+	Where   Where // nil: every row
+	Order   []OrderBy
+	Group   []Operand
+	Start   int
+	Length  int // 0: all
+}
+
+// Join brings in another table: the document a link field points at, or the
+// rows of a child table. Join n is named by Operand.Join n+1.
+type Join struct {
+	Via    *Field // Link field or table field of the base DocType
+	Target *DocType
+}
+
+// Operand is a column of the base (Join 0) or of a joined table.
+type Operand struct {
+	Join  int
+	Field *Field
+}
+
+// Column is one output column.
+type Column struct {
+	Operand
+	Func query.Func // aggregate; Field nil then means count(*)
+	Key  string     // key in the row
+}
+
+// OrderBy is one sort key: an operand, or the output column Alias.
+type OrderBy struct {
+	Operand
+	Alias string
+	Desc  bool
+}
+
+// Where is a resolved filter: AllOf, AnyOf or Compare.
+type Where interface{ where() }
+
+// AllOf holds when every part holds.
+type AllOf []Where
+
+// AnyOf holds when one part holds; empty: never.
+type AnyOf []Where
+
+// Compare is one comparison. Op is one of Eq, Ne, Lt, Gt, Le, Ge, Like, NotLike
+// (Value canonical), In, NotIn (Value []any), Is (Value bool: set), Between
+// (Value [2]any, inclusive). Null rules are those of the reference, section
+// 1.10: null counts as empty text, zero or the earliest date where that makes
+// the comparison true.
+type Compare struct {
+	Operand
+	Op    query.Op
+	Value any
+}
+
+func (AllOf) where()   {}
+func (AnyOf) where()   {}
+func (Compare) where() {}

@@ -1,0 +1,100 @@
+package method
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+
+	"armature/core/fault"
+)
+
+// Args is the arguments of a call: a JSON object, decoded only when somebody
+// asks. Guests get the text as it came.
+type Args struct {
+	text    []byte
+	decoded map[string]any
+}
+
+// ArgsJSON takes the text of a request body. A list becomes the argument "data"
+// (reference section 0.2); anything but an object or a list, text that is not
+// JSON and text that is not UTF-8 is a DataError.
+func ArgsJSON(text []byte) (Args, error) {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 {
+		return Args{}, nil
+	}
+	if !utf8.Valid(text) || !json.Valid(text) {
+		return Args{}, fault.Invalid("DataError", "Invalid request body")
+	}
+	switch text[0] {
+	case '{':
+		return Args{text: text}, nil
+	case '[':
+		wrapped := make([]byte, 0, len(text)+9)
+		wrapped = append(wrapped, `{"data":`...)
+		wrapped = append(wrapped, text...)
+		return Args{text: append(wrapped, '}')}, nil
+	}
+	return Args{}, fault.Invalid("DataError", "The request body must be a JSON object")
+}
+
+// ArgsMap takes arguments that are already values, such as those of a query
+// string or of another method.
+func ArgsMap(m map[string]any) Args { return Args{decoded: m} }
+
+// JSON returns the arguments as the text of a JSON object.
+func (a *Args) JSON() ([]byte, error) {
+	if a.text == nil {
+		if len(a.decoded) == 0 {
+			return []byte("{}"), nil
+		}
+		text, err := json.Marshal(a.decoded)
+		if err != nil {
+			return nil, fault.Wrap(fault.Validation, "DataError", err, "The arguments have no JSON form")
+		}
+		a.text = text
+	}
+	return a.text, nil
+}
+
+// Map returns the arguments as values: string, bool, nil, json.Number, []any
+// and map[string]any. The caller must not change it.
+func (a *Args) Map() map[string]any {
+	if a.decoded == nil && a.text != nil {
+		dec := json.NewDecoder(bytes.NewReader(a.text))
+		dec.UseNumber()
+		if err := dec.Decode(&a.decoded); err != nil {
+			a.decoded = map[string]any{} // ArgsJSON has checked the text
+		}
+	}
+	return a.decoded
+}
+
+// Get returns one argument; nil when it is absent.
+func (a *Args) Get(name string) any { return a.Map()[name] }
+
+// Text returns an argument as text: a string as it is, a number or a boolean as
+// JSON writes it, anything else empty.
+func (a *Args) Text(name string) string {
+	switch v := a.Get(name).(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	case bool:
+		if v {
+			return "1"
+		}
+		return "0"
+	}
+	return ""
+}
+
+// Need is Text for an argument that a method cannot do without; a missing one
+// is a TypeError.
+func (a *Args) Need(name string) (string, error) {
+	if s := a.Text(name); s != "" {
+		return s, nil
+	}
+	return "", fault.Invalid("TypeError", "Missing required argument: %s", name)
+}

@@ -1,0 +1,77 @@
+// Package method runs whitelisted methods: it finds what a dotted path names,
+// applies the rules of who may call it with which verb, opens the transaction
+// around the call and ends it by the verb.
+//
+// A method is either one of the platform's own, registered in a Table, or a
+// plugin's, reached through an Invoker. Both are the same type Method.
+package method
+
+import (
+	"context"
+	"net/http"
+
+	"armature/core/document"
+	"armature/core/identity"
+)
+
+// Method is one whitelisted dotted path.
+type Method struct {
+	Path       string
+	Verbs      []string // allowed HTTP verbs; nil: GET, POST, PUT, DELETE
+	AllowGuest bool
+	Roles      []string // one of which the caller needs; nil: any
+	Writes     bool     // it writes, so a GET takes the writer (and is rolled back)
+
+	// Func runs the method. A nil result means none: the answer has no
+	// "message". A json.RawMessage is sent as it is.
+	Func func(ctx context.Context, call *Call) (result any, err error)
+}
+
+// Call is one call of a method.
+type Call struct {
+	Method *Method
+	Verb   string // the HTTP verb of the request that started it
+	Caller *identity.Caller
+	Tx     document.Tx // the request's transaction, or a reader for GET
+	Args   Args
+
+	Documents *document.Service
+	Methods   *Service
+	Request   *Request // nil when no HTTP request started the call
+	Parent    *Call    // the call this one is nested in
+	Depth     int      // how many calls it is nested in
+
+	// Guest is the state of the WebAssembly call this call belongs to: fuel,
+	// deadline and admission are inherited by nested calls. Only runtime/hostapi
+	// and plugins/dispatch know what it is.
+	Guest any
+
+	// Outside is set once the call has had an effect that no rollback undoes;
+	// after that it is never run again.
+	Outside bool
+	// Messages are told to the user in _server_messages.
+	Messages []string
+}
+
+// Request is what a method may see of the HTTP request.
+type Request struct {
+	ID         string // request id, for logs
+	Method     string
+	Path       string
+	RawQuery   string
+	Header     http.Header
+	Body       []byte
+	RemoteAddr string
+}
+
+// Invoker finds plugins' methods on one site. plugins/dispatch satisfies it.
+type Invoker interface {
+	// Pin returns the method serving path and holds the generation it belongs
+	// to until Release is called, so that a call and what it nests see one
+	// version. known tells an export that no manifest lists apart from a path
+	// that nothing has.
+	Pin(path string) (m *Method, pin Pin, known bool)
+}
+
+// Pin holds a generation.
+type Pin interface{ Release() }
