@@ -1,0 +1,4 @@
+package method
+
+// Service runs methods on one site.
+type Service struct{}
