@@ -49,15 +49,22 @@ type Store interface {
 	// effect outside the Tx except through Tx.AfterCommit.
 	Write(ctx context.Context, mode Mode, fn func(Tx) error) error
 
-	// Schema reads the version under which the DocTypes are stored. It is one
-	// cheap statement, polled.
-	SchemaVersion(ctx context.Context) (int64, error)
+	// Versions reads the site's two version numbers in one cheap statement; it is
+	// polled, and read by requests whose copy is older than 500 ms.
+	Versions(ctx context.Context) (Versions, error)
 
 	// Ping reports whether the database answers.
 	Ping(ctx context.Context) error
 
 	// Close waits for running transactions and closes the database.
 	Close() error
+}
+
+// Versions are the numbers by which processes that share a database learn that
+// what they cached is stale.
+type Versions struct {
+	Schema int64 // grows with every change of a DocType
+	Epoch  int64 // grows with every change of credentials, roles, configuration, plugins
 }
 
 // Tx is a transaction, or for Store.Read a view. It belongs to one goroutine.
@@ -84,7 +91,7 @@ type Tx interface {
 	// Count counts the rows a list would have without paging.
 	Count(ctx context.Context, sel *Select) (int64, error)
 
-	// Exists returns those of names that no document of dt has.
+	// Absent returns those of names that no document of dt has.
 	Absent(ctx context.Context, dt *DocType, names []string) ([]string, error)
 
 	// Insert stores a new document with its child rows. A taken name is a
@@ -121,6 +128,10 @@ type Tx interface {
 	// BumpSchema makes every process reload the DocTypes after commit and
 	// returns the new version.
 	BumpSchema(ctx context.Context) (int64, error)
+
+	// BumpEpoch makes every process forget what it knows of keys, roles,
+	// sessions, configuration and plugins after commit.
+	BumpEpoch(ctx context.Context) error
 
 	// AfterCommit runs fn once the transaction is durable, never otherwise.
 	AfterCommit(fn func())
