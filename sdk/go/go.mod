@@ -1,0 +1,3 @@
+module armature/sdk/go
+
+go 1.24
