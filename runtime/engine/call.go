@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Call is one run of one exported function. The caller fills in the exported
+// fields; host functions receive the same pointer. A Call serves once and
+// belongs to one goroutine: its methods may be used by host functions, on the
+// goroutine that runs them, while the call lasts.
+type Call struct {
+	Export string // the function's export name
+	Arg    int32  // its argument, if it takes one
+	Limits Limits
+	State  any   // what host functions keep about this call
+	Parent *Call // the call whose host function makes this one, if any
+
+	// OnOutput receives what the guest prints, line by line without the
+	// newline. The slice is valid during the call of OnOutput only.
+	OnOutput func(c *Call, stderr bool, line []byte)
+
+	// Result is what the function returned, if it returns anything.
+	Result uint64
+
+	warm     bool
+	in       *instance
+	module   *Module
+	ctx      context.Context
+	cancel   context.CancelFunc
+	started  time.Time
+	deadline time.Time
+	limits   Limits
+	usage    Usage
+}
+
+// Warm reports that the guest runs its own initialisation: there is no caller,
+// no site and no State, and what it computes becomes part of every later call.
+// Host functions that reach data must refuse.
+func (c *Call) Warm() bool { return c.warm }
+
+// Module is the module the call runs in.
+func (c *Call) Module() *Module { return c.module }
+
+// Deadline is when the call's time is up.
+func (c *Call) Deadline() time.Time { return c.deadline }
+
+// Context is the caller's context, ending with the call's wall-clock limit. It
+// costs a timer, so host functions that cannot block should not ask for it.
+func (c *Call) Context() context.Context {
+	if c.cancel == nil {
+		c.ctx, c.cancel = context.WithDeadline(c.ctx, c.deadline)
+	}
+	return c.ctx
+}
+
+// Read returns length bytes of the guest's memory at ptr. The slice is the
+// memory itself: it is valid until the host function returns. A range outside
+// the memory ends the call with BadPointer.
+func (c *Call) Read(ptr, length uint32) []byte {
+	if c.in.mem != nil {
+		if b, ok := c.in.mem.Read(ptr, length); ok {
+			return b
+		}
+	}
+	c.badPointer(ptr, length)
+	return nil
+}
+
+// Write copies b into the guest's memory at ptr. A range outside the memory
+// ends the call with BadPointer.
+func (c *Call) Write(ptr uint32, b []byte) {
+	if c.in.mem != nil && c.in.mem.Write(ptr, b) {
+		return
+	}
+	c.badPointer(ptr, uint32(len(b)))
+}
+
+func (c *Call) badPointer(ptr, length uint32) {
+	panic(&abort{reason: BadPointer, detail: fmt.Sprintf("%d bytes at address %d", length, ptr)})
+}
+
+// Abort ends the guest with err; it does not return. The call fails with an
+// Error that unwraps to err.
+func (c *Call) Abort(err error) {
+	panic(&abort{reason: Aborted, err: err})
+}
+
+// stop ends the guest for a reason of the engine.
+func (c *Call) stop(reason Reason, format string, args ...any) {
+	panic(&abort{reason: reason, detail: fmt.Sprintf(format, args...)})
+}

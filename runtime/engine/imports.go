@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tetratelabs/wazero/api"
+)
+
+// ValueType is the type of a parameter, a result or a global.
+type ValueType byte
+
+// The numeric types, as the binary format numbers them.
+const (
+	I32 ValueType = 0x7f
+	I64 ValueType = 0x7e
+	F32 ValueType = 0x7d
+	F64 ValueType = 0x7c
+)
+
+// String returns the type's name in the text format.
+func (t ValueType) String() string {
+	switch t {
+	case I32:
+		return "i32"
+	case I64:
+		return "i64"
+	case F32:
+		return "f32"
+	case F64:
+		return "f64"
+	}
+	return fmt.Sprintf("type 0x%x", byte(t))
+}
+
+// Import is one host function. Fn finds its parameters in the stack, in order,
+// and leaves its result in stack[0]. Every call of it counts against
+// Limits.HostCalls.
+type Import struct {
+	Module, Name    string
+	Params, Results []ValueType
+	Fn              func(c *Call, stack []uint64)
+}
+
+// instanceKey is the context key under which a running instance is found. The
+// instance is its own context, so a call allocates none.
+type instanceKey struct{}
+
+func instanceOf(ctx context.Context) *instance {
+	return ctx.Value(instanceKey{}).(*instance)
+}
+
+// linkImports defines the host modules: the configured imports and WASI.
+func (e *Engine) linkImports(ctx context.Context) error {
+	all := append(e.wasi(), e.counted(e.cfg.Imports)...)
+	byModule := map[string][]hostFunc{}
+	var order []string
+	for _, f := range all {
+		if byModule[f.module] == nil {
+			order = append(order, f.module)
+		}
+		byModule[f.module] = append(byModule[f.module], f)
+	}
+	for _, module := range order {
+		b := e.rt.NewHostModuleBuilder(module)
+		for _, f := range byModule[module] {
+			b.NewFunctionBuilder().
+				WithGoModuleFunction(f.run, valueTypes(f.params), valueTypes(f.results)).
+				WithName(f.name).
+				Export(f.name)
+		}
+		if _, err := b.Instantiate(ctx); err != nil {
+			return fmt.Errorf("module %s: %w", module, err)
+		}
+	}
+	return nil
+}
+
+// hostFunc is a host function in the form the runtime takes.
+type hostFunc struct {
+	module, name    string
+	params, results []ValueType
+	run             api.GoModuleFunc
+}
+
+// counted wraps the configured imports with the bookkeeping of host calls.
+func (e *Engine) counted(imports []Import) []hostFunc {
+	var fs []hostFunc
+	for _, im := range imports {
+		fn := im.Fn
+		fs = append(fs, hostFunc{im.Module, im.Name, im.Params, im.Results,
+			func(ctx context.Context, _ api.Module, stack []uint64) {
+				c := instanceOf(ctx).call
+				c.usage.HostCalls++
+				if c.usage.HostCalls > c.limits.HostCalls {
+					c.stop(HostCalls, "more than %d", c.limits.HostCalls)
+				}
+				fn(c, stack)
+			}})
+	}
+	return fs
+}
+
+func valueTypes(ts []ValueType) []api.ValueType {
+	vs := make([]api.ValueType, len(ts))
+	for i, t := range ts {
+		vs[i] = api.ValueType(t)
+	}
+	return vs
+}

@@ -1,0 +1,90 @@
+package engine
+
+import "time"
+
+// Limits bound one call. A zero field takes the engine's default; every field
+// is capped by the engine's maximum.
+type Limits struct {
+	Memory    uint64        // bytes of linear memory, the snapshot included
+	Fuel      uint64        // units of work, about one per instruction
+	Wall      time.Duration // time on the clock, waiting included
+	Depth     int           // nested calls inside the guest
+	HostCalls int           // calls of imported host functions
+}
+
+// DefaultLimits is what a call gets when neither it nor the engine's
+// configuration says otherwise.
+func DefaultLimits() Limits {
+	return Limits{
+		Memory:    64 << 20,
+		Fuel:      250_000_000,
+		Wall:      10 * time.Second,
+		Depth:     10_000,
+		HostCalls: 10_000,
+	}
+}
+
+// MaxLimits is the ceiling of a call when the engine's configuration names none.
+func MaxLimits() Limits {
+	return Limits{
+		Memory:    256 << 20,
+		Fuel:      150_000_000_000,
+		Wall:      60 * time.Second,
+		Depth:     100_000,
+		HostCalls: 100_000,
+	}
+}
+
+// Or returns l with the zero fields taken from d.
+func (l Limits) Or(d Limits) Limits {
+	return Limits{
+		Memory:    or(l.Memory, d.Memory),
+		Fuel:      or(l.Fuel, d.Fuel),
+		Wall:      or(l.Wall, d.Wall),
+		Depth:     or(l.Depth, d.Depth),
+		HostCalls: or(l.HostCalls, d.HostCalls),
+	}
+}
+
+// Min returns the smaller of l and m, field by field; a zero field of m does
+// not bound.
+func (l Limits) Min(m Limits) Limits {
+	return Limits{
+		Memory:    least(l.Memory, m.Memory),
+		Fuel:      least(l.Fuel, m.Fuel),
+		Wall:      least(l.Wall, m.Wall),
+		Depth:     least(l.Depth, m.Depth),
+		HostCalls: least(l.HostCalls, m.HostCalls),
+	}
+}
+
+type limit interface {
+	~int | ~int64 | ~uint64
+}
+
+func or[T limit](v, d T) T {
+	if v <= 0 {
+		return d
+	}
+	return v
+}
+
+func least[T limit](v, m T) T {
+	if m > 0 && (v <= 0 || v > m) {
+		return m
+	}
+	return v
+}
+
+// Usage is what a call cost. Fuel is deterministic: the same call of the same
+// module from the same state costs the same everywhere.
+type Usage struct {
+	Fuel       uint64        // nested calls included
+	Wall       time.Duration // queueing included
+	Queued     time.Duration // waiting for an admission slot
+	MemoryPeak uint64        // the largest linear memory, in bytes
+	HostCalls  int
+	Yields     int  // how often the guest was interrupted to check its limits
+	ResetPages int  // pages copied back to reach the snapshot again
+	Fresh      bool // the call made its own instance: none was idle, or the module has no snapshot
+}
