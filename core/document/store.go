@@ -70,8 +70,9 @@ type Versions struct {
 // Tx is a transaction, or for Store.Read a view. It belongs to one goroutine.
 type Tx interface {
 	// Get reads one document with its child rows; Missing when there is none.
-	// With lock the row stays locked until the transaction ends.
-	Get(ctx context.Context, dt *DocType, name string, lock bool) (*Document, error)
+	// With lock the row stays locked until the transaction ends. The DocTypes of
+	// child rows come from sc.
+	Get(ctx context.Context, sc *Schema, dt *DocType, name string, lock bool) (*Document, error)
 
 	// AppendDocument reads one document and appends it to dst as a JSON object
 	// (see AppendRow for its form), without building a Document. check sees the

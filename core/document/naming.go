@@ -1,0 +1,106 @@
+package document
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"armature/core/fault"
+)
+
+// MaxNameLength is the most characters a document name may have.
+const MaxNameLength = 140
+
+// name gives a new document its name by the DocType's rule (reference, section
+// 2.3). supplied is the name the client sent, if any: it counts where the rule
+// leaves the choice to the client.
+func (s *Service) name(ctx context.Context, tx Tx, doc *Document, supplied string) error {
+	name, err := s.pickName(ctx, tx, doc, strings.TrimSpace(supplied))
+	if err != nil {
+		return err
+	}
+	if err := checkName(doc.Type, name); err != nil {
+		return err
+	}
+	doc.Put("name", name)
+	return nil
+}
+
+func (s *Service) pickName(ctx context.Context, tx Tx, doc *Document, supplied string) (string, error) {
+	dt := doc.Type
+	rule := dt.Autoname
+	switch {
+	case dt.Single:
+		return dt.Name, nil
+	case strings.HasPrefix(rule, "field:"):
+		return nameFromField(doc, strings.TrimPrefix(rule, "field:"))
+	case strings.EqualFold(rule, "prompt"):
+		if supplied == "" {
+			return "", fault.Invalid("", "Please set the document name")
+		}
+		return supplied, nil
+	case supplied != "":
+		return supplied, nil
+	}
+	return hashName(s.now()), nil
+}
+
+func nameFromField(doc *Document, field string) (string, error) {
+	f := doc.Type.Field(field)
+	if f == nil {
+		return "", fault.Invalid("", "%s is named by a field it does not have: %s", doc.Type.Name, field)
+	}
+	name := strings.TrimSpace(doc.Text(field))
+	if name == "" {
+		return "", fault.Invalid("", "%s is required", f.label())
+	}
+	return name, nil
+}
+
+// hashName makes a name of 10 characters of 0-9a-v: four of the time in tenths
+// of a second, so that neighbours in time are neighbours in the index, and six
+// of randomness.
+func hashName(now time.Time) string {
+	const alphabet = "0123456789abcdefghijklmnopqrstuv"
+	var seed [8]byte
+	rand.Read(seed[:]) // never fails; see crypto/rand
+	random := binary.LittleEndian.Uint64(seed[:])
+	tick := uint64(now.UnixMilli() / 100)
+	var name [10]byte
+	for i := 3; i >= 0; i-- {
+		name[i] = alphabet[tick&31]
+		tick >>= 5
+	}
+	for i := 4; i < len(name); i++ {
+		name[i] = alphabet[random&31]
+		random >>= 5
+	}
+	return string(name[:])
+}
+
+func checkName(dt *DocType, name string) error {
+	bad := func(why string) error {
+		return fault.New(fault.Conflict, "NameError", "%q cannot be the name of a %s: %s", name, dt.Name, why)
+	}
+	switch {
+	case name == "":
+		return bad("it is empty")
+	case utf8.RuneCountInString(name) > MaxNameLength:
+		return fault.Invalid("CharacterLengthExceededError",
+			"The name is too long, at most %d characters are allowed", MaxNameLength)
+	case strings.ContainsAny(name, "<>"):
+		return bad("< and > are not allowed")
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, isControl):
+		return bad("it holds control characters")
+	case !dt.Single && name == dt.Name && dt.Name != DocTypeName:
+		return bad("it equals the DocType")
+	case strings.HasPrefix(name, "New "+dt.Name):
+		return bad("such names are kept for unsaved documents")
+	}
+	return nil
+}
+
+func isControl(r rune) bool { return r < 0x20 || r == 0x7f }

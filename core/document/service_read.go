@@ -1,0 +1,196 @@
+package document
+
+import (
+	"context"
+	"strings"
+
+	"armature/core/fault"
+	"armature/core/identity"
+	"armature/core/permission"
+)
+
+// lookup finds the DocType a request names.
+func (s *Service) lookup(doctype string) (*DocType, error) {
+	if dt := s.Schema().DocType(doctype); dt != nil {
+		return dt, nil
+	}
+	return nil, fault.Missing("DocType %s not found", doctype)
+}
+
+// allowed answers for one right on the DocType as a whole; None is a fault.
+func (s *Service) allowed(caller *identity.Caller, dt *DocType, right permission.Right) (permission.Access, error) {
+	access := permission.For(dt.Permissions, caller, right)
+	if access == permission.None {
+		return access, denied(caller, dt, right, "")
+	}
+	return access, nil
+}
+
+// onDocument refuses a document that is not the caller's where the rules give
+// the right only to its owner.
+func onDocument(caller *identity.Caller, dt *DocType, right permission.Right, access permission.Access, name, owner string) error {
+	if access == permission.Owned && owner != caller.User {
+		return denied(caller, dt, right, name)
+	}
+	return nil
+}
+
+func denied(caller *identity.Caller, dt *DocType, right permission.Right, name string) error {
+	what := dt.Name
+	if name != "" {
+		what += " " + name
+	}
+	e := fault.Denied("User %s does not have %s access to %s", caller.User, right, what)
+	e.Quiet = true
+	return e
+}
+
+// view is what the caller sees of documents of the DocType.
+func view(caller *identity.Caller, dt *DocType, opt ReadOptions) View {
+	levels := permission.LevelsFor(dt.Permissions, caller, permission.Read)
+	if dt.Child {
+		levels = permission.AllLevels
+	}
+	return View{Levels: uint16(levels) | 1, WithNull: opt.WithNull || opt.ExpandLinks}
+}
+
+// AppendDocument reads one document and appends it to dst as a JSON object.
+// Errors: Missing for an unknown DocType or document, Denied without read.
+func (s *Service) AppendDocument(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, doctype, name string, opt ReadOptions) ([]byte, error) {
+	dt, err := s.lookup(doctype)
+	if err != nil {
+		return dst, err
+	}
+	if opt.ExpandLinks || dt.Child || dt.Single {
+		doc, err := s.Get(ctx, tx, caller, doctype, name)
+		if err != nil {
+			return dst, err
+		}
+		if !opt.ExpandLinks {
+			return s.AppendJSON(dst, caller, doc, opt), nil
+		}
+		return s.appendExpanded(ctx, tx, caller, dst, doc)
+	}
+	access, err := s.allowed(caller, dt, permission.Read)
+	if err != nil {
+		return dst, err
+	}
+	return tx.AppendDocument(ctx, dst, s.Schema(), dt, name, view(caller, dt, opt), func(values []any) error {
+		owner, _ := values[ColOwner].(string)
+		return onDocument(caller, dt, permission.Read, access, name, owner)
+	})
+}
+
+// Get reads one document the caller may read. A Single that was never saved
+// reads as its defaults.
+func (s *Service) Get(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (*Document, error) {
+	return s.get(ctx, tx, caller, doctype, name, permission.Read, false)
+}
+
+func (s *Service) get(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, right permission.Right, lock bool) (*Document, error) {
+	dt, err := s.lookup(doctype)
+	if err != nil {
+		return nil, err
+	}
+	if dt.Child {
+		return s.getRow(ctx, tx, caller, dt, name, right, lock)
+	}
+	access, err := s.allowed(caller, dt, right)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := tx.Get(ctx, s.Schema(), dt, name, lock)
+	if dt.Single && name == dt.Name && fault.KindOf(err) == fault.NotFound {
+		return s.unsaved(dt, caller), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return doc, onDocument(caller, dt, right, access, name, doc.Owner())
+}
+
+// getRow reads a row of a child table by its own name: the rights are those on
+// the document it belongs to.
+func (s *Service) getRow(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, name string, right permission.Right, lock bool) (*Document, error) {
+	row, err := tx.Get(ctx, s.Schema(), dt, name, lock)
+	if fault.KindOf(err) == fault.NotFound && !caller.Unchecked() && !caller.HasRole(identity.SystemManager) {
+		// Whether the row exists is only for those who may see its parent.
+		return nil, denied(caller, dt, right, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.get(ctx, tx, caller, row.Text("parenttype"), row.Text("parent"), right, false); err != nil {
+		return nil, err
+	}
+	return row, nil
+}
+
+// unsaved is a Single nobody has saved yet.
+func (s *Service) unsaved(dt *DocType, caller *identity.Caller) *Document {
+	doc := NewDocument(dt)
+	doc.Put("name", dt.Name)
+	doc.Put("owner", identity.Administrator)
+	doc.Put("modified_by", identity.Administrator)
+	s.applyDefaults(doc, caller)
+	return doc
+}
+
+// AppendJSON appends a document as the caller may see it.
+func (s *Service) AppendJSON(dst []byte, caller *identity.Caller, doc *Document, opt ReadOptions) []byte {
+	return doc.AppendJSON(dst, view(caller, doc.Type, opt))
+}
+
+// appendExpanded appends a document with every link replaced by the linked
+// document (SPEC: expand_links). It needs read on each linked document.
+func (s *Service) appendExpanded(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, doc *Document) ([]byte, error) {
+	v := view(caller, doc.Type, ReadOptions{WithNull: true})
+	dst = append(dst, '{')
+	for i, f := range doc.Type.Columns {
+		if v.Levels&(1<<f.PermLevel) == 0 {
+			continue
+		}
+		dst = append(dst, f.key...)
+		target := linkTarget(doc, f)
+		name, _ := doc.values[i].(string)
+		if target == "" || name == "" {
+			dst = append(AppendValue(dst, f, doc.values[i]), ',')
+			continue
+		}
+		var err error
+		if dst, err = s.AppendDocument(ctx, tx, caller, dst, target, name, ReadOptions{WithNull: true}); err != nil {
+			return dst, err
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, doc.Type.key...)
+	for _, t := range doc.Type.Tables {
+		if v.Levels&(1<<t.PermLevel) == 0 {
+			continue
+		}
+		dst = AppendTableKey(dst, t)
+		for i, row := range doc.Rows(t.Name) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			var err error
+			if dst, err = s.appendExpanded(ctx, tx, caller, dst, row); err != nil {
+				return dst, err
+			}
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}'), nil
+}
+
+// linkTarget is the DocType a field's value points into; empty when it is no
+// link.
+func linkTarget(doc *Document, f *Field) string {
+	switch f.Type {
+	case "Link":
+		return f.Options
+	case "Dynamic Link":
+		return strings.TrimSpace(doc.Text(f.Options))
+	}
+	return ""
+}
