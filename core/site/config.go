@@ -1,0 +1,231 @@
+package site
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// DefaultMaxFileSize is the most bytes a request body may have when the
+// configuration sets no max_file_size.
+const DefaultMaxFileSize = 25 << 20
+
+// Config is a site's configuration (site_config.json), an immutable value. Keys
+// that this version does not know are kept as they are, so that a newer or an
+// older server may share the file.
+type Config struct {
+	raw map[string]json.RawMessage
+
+	hosts       []string
+	location    *time.Location
+	maxFileSize int64
+	aliases     []Alias
+	rateLimit   *RateLimit
+}
+
+// Alias turns incoming method paths that start with From into ones that start
+// with To.
+type Alias struct{ From, To string }
+
+// RateLimit is the processing-time budget of a site: Limit of it in every
+// Window.
+type RateLimit struct {
+	Limit  time.Duration
+	Window time.Duration
+}
+
+// ParseConfig reads the text of a configuration. The error names the key that
+// is wrong.
+func ParseConfig(text []byte) (*Config, error) {
+	c := &Config{}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return c, nil
+	}
+	if err := json.Unmarshal(text, &c.raw); err != nil {
+		return nil, fmt.Errorf("site configuration: %w", err)
+	}
+	if err := c.parse(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// With returns a copy in which key has the value, given as JSON; a value of
+// null removes the key.
+func (c *Config) With(key string, value json.RawMessage) (*Config, error) {
+	if key == "" {
+		return nil, fmt.Errorf("site configuration: the key is empty")
+	}
+	if !json.Valid(value) {
+		return nil, fmt.Errorf("site configuration: the value of %s is not JSON; text needs quotes", key)
+	}
+	next := &Config{raw: maps.Clone(c.raw)}
+	if next.raw == nil {
+		next.raw = make(map[string]json.RawMessage)
+	}
+	next.raw[key] = value
+	if string(bytes.TrimSpace(value)) == "null" {
+		delete(next.raw, key)
+	}
+	if err := next.parse(); err != nil {
+		return nil, err
+	}
+	return next, nil
+}
+
+// Get returns the value of a key as JSON; ok is false when it is not set.
+func (c *Config) Get(key string) (value json.RawMessage, ok bool) {
+	value, ok = c.raw[key]
+	return value, ok
+}
+
+// MarshalJSON writes every key, sorted.
+func (c *Config) MarshalJSON() ([]byte, error) {
+	if c.raw == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(c.raw)
+}
+
+// Hosts are the host names the site answers; none: every one.
+func (c *Config) Hosts() []string { return c.hosts }
+
+// Location is the time zone; UTC when none is set.
+func (c *Config) Location() *time.Location {
+	if c.location == nil {
+		return time.UTC
+	}
+	return c.location
+}
+
+// MaxFileSize is the most bytes a request body may have.
+func (c *Config) MaxFileSize() int64 {
+	if c.maxFileSize == 0 {
+		return DefaultMaxFileSize
+	}
+	return c.maxFileSize
+}
+
+// RateLimit is the site's budget, or nil.
+func (c *Config) RateLimit() *RateLimit { return c.rateLimit }
+
+// Aliases are the method aliases, the longest From first.
+func (c *Config) Aliases() []Alias { return c.aliases }
+
+// Method returns the canonical form of an incoming method path: the longest
+// alias that matches is applied, once.
+func (c *Config) Method(path string) string {
+	for _, a := range c.aliases {
+		if rest, ok := strings.CutPrefix(path, a.From); ok {
+			return a.To + rest
+		}
+	}
+	return path
+}
+
+// parse checks the known keys. A null counts as absent.
+func (c *Config) parse() error {
+	for _, key := range slices.Sorted(maps.Keys(c.raw)) {
+		read := readers[key]
+		value := c.raw[key]
+		if read == nil || string(bytes.TrimSpace(value)) == "null" {
+			continue
+		}
+		if err := read(c, value); err != nil {
+			return fmt.Errorf("site configuration: %s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+// readers has one entry for each key this version understands.
+var readers = map[string]func(*Config, json.RawMessage) error{
+	"hosts":          readHosts,
+	"time_zone":      readTimeZone,
+	"max_file_size":  readMaxFileSize,
+	"method_aliases": readAliases,
+	"rate_limit":     readRateLimit,
+}
+
+func readHosts(c *Config, value json.RawMessage) error {
+	if err := json.Unmarshal(value, &c.hosts); err != nil {
+		return fmt.Errorf("must be a list of host names")
+	}
+	for i, h := range c.hosts {
+		if h == "" || strings.ContainsAny(h, "/ ") {
+			return fmt.Errorf("%q is not a host name", h)
+		}
+		c.hosts[i] = canonicalHost(h)
+	}
+	return nil
+}
+
+func readTimeZone(c *Config, value json.RawMessage) error {
+	var name string
+	if err := json.Unmarshal(value, &name); err != nil {
+		return fmt.Errorf("must be the name of a time zone, such as \"Europe/Paris\"")
+	}
+	// LoadLocation takes "Local" for the server's own zone, which would make a
+	// site answer differently from one machine to the next.
+	if name == "" || name == "Local" {
+		return fmt.Errorf("%q is not the name of a time zone", name)
+	}
+	loc, err := time.LoadLocation(name)
+	if err != nil {
+		return err
+	}
+	c.location = loc
+	return nil
+}
+
+func readMaxFileSize(c *Config, value json.RawMessage) error {
+	if err := json.Unmarshal(value, &c.maxFileSize); err != nil || c.maxFileSize <= 0 {
+		return fmt.Errorf("must be a number of bytes above 0")
+	}
+	return nil
+}
+
+func readAliases(c *Config, value json.RawMessage) error {
+	var prefixes map[string]string
+	if err := json.Unmarshal(value, &prefixes); err != nil {
+		return fmt.Errorf("must be an object such as {\"oldbrand.\": \"framework.\"}")
+	}
+	for from, to := range prefixes {
+		if from == "" || to == "" {
+			return fmt.Errorf("a prefix is empty")
+		}
+		c.aliases = append(c.aliases, Alias{From: from, To: to})
+	}
+	slices.SortFunc(c.aliases, func(a, b Alias) int {
+		if d := len(b.From) - len(a.From); d != 0 {
+			return d
+		}
+		return strings.Compare(a.From, b.From)
+	})
+	return nil
+}
+
+// maxSeconds keeps limit and window far from where a Duration overflows.
+const maxSeconds = 366 * 24 * 3600
+
+func readRateLimit(c *Config, value json.RawMessage) error {
+	var r struct{ Limit, Window *float64 }
+	if err := json.Unmarshal(value, &r); err != nil || r.Limit == nil || r.Window == nil {
+		return fmt.Errorf("must be an object with the numbers limit and window, in seconds")
+	}
+	if *r.Limit <= 0 || *r.Limit > maxSeconds {
+		return fmt.Errorf("limit must be above 0 and at most %d seconds", maxSeconds)
+	}
+	// Windows are numbered in whole seconds, and Retry-After can say no less.
+	if *r.Window < 1 || *r.Window > maxSeconds {
+		return fmt.Errorf("window must be 1 to %d seconds", maxSeconds)
+	}
+	c.rateLimit = &RateLimit{Limit: seconds(*r.Limit), Window: seconds(*r.Window)}
+	return nil
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

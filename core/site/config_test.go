@@ -1,0 +1,117 @@
+package site_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"armature/core/site"
+)
+
+func TestParseConfig(t *testing.T) {
+	c, err := site.ParseConfig([]byte(`{
+		"hosts": ["Docs.Example.org:8000"], "time_zone": "Asia/Kolkata", "max_file_size": 1024,
+		"method_aliases": {"old.": "framework.", "old.desk.": "framework.client."},
+		"rate_limit": {"limit": 0.5, "window": 60}, "future": {"kept": true}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Hosts(); len(got) != 1 || got[0] != "docs.example.org" {
+		t.Errorf("hosts = %q", got)
+	}
+	if c.Location().String() != "Asia/Kolkata" || c.MaxFileSize() != 1024 {
+		t.Errorf("zone %s, size %d", c.Location(), c.MaxFileSize())
+	}
+	if r := c.RateLimit(); r == nil || r.Limit != 500*time.Millisecond || r.Window != time.Minute {
+		t.Errorf("rate limit = %+v", r)
+	}
+	for path, want := range map[string]string{
+		"old.ping":      "framework.ping",
+		"old.desk.get":  "framework.client.get",
+		"acme.old.ping": "acme.old.ping",
+	} {
+		if got := c.Method(path); got != want {
+			t.Errorf("Method(%q) = %q, want %q", path, got, want)
+		}
+	}
+	text, err := json.Marshal(c)
+	if err != nil || !strings.Contains(string(text), `"future":{"kept":true}`) {
+		t.Errorf("an unknown key is lost: %s, %v", text, err)
+	}
+}
+
+func TestParseConfigRefuses(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"not an object", `[1]`, "site configuration"},
+		{"hosts as text", `{"hosts": "a"}`, "hosts"},
+		{"host with a path", `{"hosts": ["a/b"]}`, "hosts"},
+		{"unknown zone", `{"time_zone": "Mars/Base"}`, "time_zone"},
+		{"the machine's zone", `{"time_zone": "Local"}`, "time_zone"},
+		{"size of nothing", `{"max_file_size": 0}`, "max_file_size"},
+		{"empty alias", `{"method_aliases": {"": "x."}}`, "method_aliases"},
+		{"budget without window", `{"rate_limit": {"limit": 1}}`, "rate_limit"},
+		{"budget without end", `{"rate_limit": {"limit": 1e300, "window": 1}}`, "rate_limit"},
+		{"window below a second", `{"rate_limit": {"limit": 1, "window": 0.1}}`, "rate_limit"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := site.ParseConfig([]byte(tt.text))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want one about %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestConfigWith(t *testing.T) {
+	empty := &site.Config{}
+	one, err := empty.With("time_zone", json.RawMessage(`"Europe/Paris"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if empty.Location() != time.UTC || one.Location().String() != "Europe/Paris" {
+		t.Errorf("With changed the wrong one: %s, %s", empty.Location(), one.Location())
+	}
+	none, err := one.With("time_zone", json.RawMessage(`null`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := none.Get("time_zone"); ok || none.Location() != time.UTC {
+		t.Error("null did not remove the key")
+	}
+	if _, err := one.With("time_zone", json.RawMessage(`Europe`)); err == nil {
+		t.Error("a value that is not JSON passed")
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	c, err := site.ParseConfig([]byte(`{"hosts": ["a.example", "[::1]"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := site.New(site.Options{Name: "one", Config: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]bool{
+		"a.example": true, "A.Example:8000": true, "a.example.": true,
+		"b.example": false, "": false, "[::1]": true, "[::1]:80": true,
+	} {
+		if got := s.Answers(host); got != want {
+			t.Errorf("Answers(%q) = %v", host, got)
+		}
+	}
+}
+
+func TestCheckName(t *testing.T) {
+	for name, ok := range map[string]bool{
+		"default": true, "a": true, "docs.example.org": true, "a-b_c": true,
+		"": false, "..": false, "a/b": false, "A": false, ".hidden": false, "a..b": false, "a.": false,
+		strings.Repeat("x", 49): false,
+	} {
+		if err := site.CheckName(name); (err == nil) != ok {
+			t.Errorf("CheckName(%q) = %v", name, err)
+		}
+	}
+}
