@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"armature/core/identity"
-	"armature/core/query"
 )
 
 // Service is the one door to documents. Every method takes the Caller and
@@ -16,7 +15,7 @@ type Service struct {
 	store   Store
 	catalog *Catalog
 	hooks   []Hooks
-	now     func() time.Time
+	clock   func() time.Time
 	log     *slog.Logger
 }
 
@@ -24,14 +23,22 @@ type Service struct {
 type ServiceConfig struct {
 	Store   Store
 	Catalog *Catalog
-	Hooks   []Hooks          // in the order they run
+	Hooks   []Hooks          // in the order they run, after the platform's own
 	Now     func() time.Time // the site's wall clock, in the site's zone
 	Logger  *slog.Logger
 }
 
 // NewService makes the door to one site's documents.
 func NewService(c ServiceConfig) *Service {
-	return &Service{store: c.Store, catalog: c.Catalog, hooks: c.Hooks, now: c.Now, log: c.Logger}
+	s := &Service{store: c.Store, catalog: c.Catalog, clock: c.Now, log: c.Logger}
+	if s.clock == nil {
+		s.clock = time.Now
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.hooks = append([]Hooks{definitions{s}}, c.Hooks...)
+	return s
 }
 
 // Schema is the current snapshot of the site's DocTypes.
@@ -43,52 +50,41 @@ type ReadOptions struct {
 	WithNull    bool // keep keys whose value is null
 }
 
-// AppendDocument reads one document and appends it to dst as a JSON object.
-// Errors: Missing for an unknown DocType or document, Denied without read.
-func (s *Service) AppendDocument(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, doctype, name string, opt ReadOptions) ([]byte, error) {
-	panic("wip")
-}
+func (s *Service) now() time.Time       { return s.clock() }
+func (s *Service) zone() *time.Location { return s.clock().Location() }
 
-// AppendList runs a list and appends the rows to dst as a JSON array. debug, if
-// not nil, is told the executed statements.
-func (s *Service) AppendList(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, doctype string, q *query.Query) ([]byte, error) {
-	panic("wip")
-}
-
-// Count counts the documents a list would have without paging.
-func (s *Service) Count(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, q *query.Query) (int64, error) {
-	panic("wip")
-}
-
-// Get reads one document the caller may read.
-func (s *Service) Get(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (*Document, error) {
-	panic("wip")
-}
-
-// AppendJSON appends a document as the caller may see it.
-func (s *Service) AppendJSON(dst []byte, caller *identity.Caller, doc *Document, opt ReadOptions) []byte {
-	panic("wip")
-}
-
-// Insert creates a document from values as JSON gave them (string, bool, nil,
-// json.Number, float64, []any, map[string]any).
-func (s *Service) Insert(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, values map[string]any) (*Document, error) {
-	panic("wip")
-}
-
-// Update changes the given fields of a document. A "modified" among the values
-// that differs from the stored one is a TimestampMismatchError.
-func (s *Service) Update(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, values map[string]any) (*Document, error) {
-	panic("wip")
-}
-
-// Delete removes a document.
-func (s *Service) Delete(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) error {
-	panic("wip")
-}
-
-// WriteMode is the cheapest Mode in which documents of the DocType may be
-// created, changed or deleted by the edge.
+// WriteMode is the cheapest Mode in which the edge may create, change or delete
+// documents of the DocType.
 func (s *Service) WriteMode(doctype string) Mode {
-	panic("wip")
+	mode := Single
+	if dt := s.Schema().DocType(doctype); dt != nil && len(dt.Tables) > 0 {
+		mode = Brief
+	}
+	for _, h := range s.hooks {
+		if !h.Handles(doctype) {
+			continue
+		}
+		if h.Guest(doctype) {
+			return Alone
+		}
+		mode = Brief
+	}
+	if doctype == DocTypeName {
+		return Alone // tables change: nothing else shares the transaction
+	}
+	return mode
+}
+
+// fire offers an event to every hook of the DocType, in order.
+func (s *Service) fire(ctx context.Context, name string, tx Tx, caller *identity.Caller, doc, before *Document) error {
+	for _, h := range s.hooks {
+		if !h.Handles(doc.Type.Name) {
+			continue
+		}
+		ev := Event{Name: name, Tx: tx, Caller: caller, Doc: doc, Before: before}
+		if err := h.Run(ctx, &ev); err != nil {
+			return err
+		}
+	}
+	return nil
 }

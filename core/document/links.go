@@ -1,0 +1,151 @@
+package document
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"armature/core/fault"
+	"armature/core/query"
+)
+
+// checkLinks makes sure that what a document links to exists: one query per
+// linked DocType. Links that before holds already are not looked at again: what
+// they name may be gone since, and that is no fault of this change.
+func (s *Service) checkLinks(ctx context.Context, tx Tx, doc, before *Document) error {
+	var wanted []link
+	wanted = collectLinks(wanted, doc, before, "")
+	for _, t := range doc.Type.Tables {
+		old := make(map[string]*Document)
+		if before != nil {
+			for _, row := range before.Rows(t.Name) {
+				old[row.Name()] = row
+			}
+		}
+		for i, row := range doc.Rows(t.Name) {
+			wanted = collectLinks(wanted, row, old[row.Name()], fmt.Sprintf("Row #%d: ", i+1))
+		}
+	}
+	var broken []string
+	for len(wanted) > 0 {
+		target := wanted[0].doctype
+		group := wanted[:0:0]
+		var rest []link
+		for _, l := range wanted {
+			if l.doctype == target {
+				group = append(group, l)
+			} else {
+				rest = append(rest, l)
+			}
+		}
+		absent, err := s.absent(ctx, tx, target, group)
+		if err != nil {
+			return err
+		}
+		for _, l := range group {
+			if slices.Contains(absent, l.name) {
+				broken = append(broken, l.where+l.field.label()+": "+l.name)
+			}
+		}
+		wanted = rest
+	}
+	if len(broken) > 0 {
+		return fault.Invalid("LinkValidationError", "Could not find %s", strings.Join(broken, ", "))
+	}
+	return nil
+}
+
+// link is one value that has to name a document.
+type link struct {
+	doctype, name string
+	field         *Field
+	where         string
+}
+
+func collectLinks(dst []link, doc, before *Document, where string) []link {
+	for _, f := range doc.Type.Columns {
+		if f.Type != "Link" && f.Type != "Dynamic Link" {
+			continue
+		}
+		name, _ := doc.values[f.Index].(string)
+		target := linkTarget(doc, f)
+		if name == "" || target == "" {
+			continue
+		}
+		if before != nil && before.values[f.Index] == name && linkTarget(before, f) == target {
+			continue
+		}
+		dst = append(dst, link{target, name, f, where})
+	}
+	return dst
+}
+
+// absent returns the names of the group that no document of the DocType has. A
+// link to a DocType is checked against the schema, one to a Single against its
+// only name.
+func (s *Service) absent(ctx context.Context, tx Tx, doctype string, group []link) ([]string, error) {
+	names := make([]string, 0, len(group))
+	for _, l := range group {
+		if !slices.Contains(names, l.name) {
+			names = append(names, l.name)
+		}
+	}
+	dt := s.Schema().DocType(doctype)
+	switch {
+	case dt == nil:
+		return names, nil
+	case doctype == DocTypeName:
+		return slices.DeleteFunc(names, func(n string) bool { return s.Schema().DocType(n) != nil }), nil
+	case dt.Single:
+		return slices.DeleteFunc(names, func(n string) bool { return n == doctype }), nil
+	}
+	return tx.Absent(ctx, dt, names)
+}
+
+// refuseLinked refuses to delete what another document links to.
+func (s *Service) refuseLinked(ctx context.Context, tx Tx, doc *Document) error {
+	for dt := range s.Schema().All {
+		for _, f := range dt.Links {
+			if f.Options != doc.Type.Name || dt.Single && f.Index < 0 || f.Index < 0 {
+				continue
+			}
+			by, err := firstWith(ctx, tx, dt, f, doc)
+			if err != nil {
+				return err
+			}
+			if by != "" {
+				return fault.Invalid("LinkExistsError", "Cannot delete %s %s because %s is linked with it",
+					doc.Type.Name, doc.Name(), by)
+			}
+		}
+	}
+	return nil
+}
+
+// firstWith names a document whose field f links to doc; empty when none does.
+// Rows of doc itself do not count.
+func firstWith(ctx context.Context, tx Tx, dt *DocType, f *Field, doc *Document) (string, error) {
+	where := AllOf{Compare{Operand{Field: f}, query.Eq, doc.Name()}}
+	columns := []Column{{Operand: Operand{Field: dt.Columns[ColName]}, Key: "name"}}
+	if dt.Child {
+		where = append(where, AnyOf{
+			Compare{Operand{Field: dt.Columns[ColParent]}, query.Ne, doc.Name()},
+			Compare{Operand{Field: dt.Columns[ColParentType]}, query.Ne, doc.Type.Name},
+		})
+		columns = append(columns,
+			Column{Operand: Operand{Field: dt.Columns[ColParentType]}, Key: "parenttype"},
+			Column{Operand: Operand{Field: dt.Columns[ColParent]}, Key: "parent"})
+	} else if dt == doc.Type {
+		where = append(where, Compare{Operand{Field: dt.Columns[ColName]}, query.Ne, doc.Name()})
+	}
+	var by string
+	err := tx.Rows(ctx, &Select{DocType: dt, Columns: columns, Where: where, Length: 1}, func(v []any) error {
+		by = fmt.Sprintf("%s %v", dt.Name, v[0])
+		if dt.Child {
+			by = fmt.Sprintf("%v %v", v[1], v[2])
+		}
+		return nil
+	})
+	return by, err
+}

@@ -1,0 +1,305 @@
+package document
+
+import (
+	"slices"
+
+	"armature/core/fault"
+	"armature/core/identity"
+	"armature/core/permission"
+	"armature/core/query"
+)
+
+// resolver turns a query tree into a Select: every name becomes a field the
+// caller may use, every value canonical.
+type resolver struct {
+	s      *Service
+	schema *Schema
+	caller *identity.Caller
+	dt     *DocType
+	levels permission.Levels
+	sel    *Select
+}
+
+// resolve checks the caller's right to list the DocType and resolves q against
+// it. Expand is left to the caller.
+func (s *Service) resolve(caller *identity.Caller, dt *DocType, q *query.Query) (*Select, error) {
+	r := &resolver{s: s, schema: s.Schema(), caller: caller, dt: dt, sel: &Select{DocType: dt}}
+	if err := r.authorize(q.Parent); err != nil {
+		return nil, err
+	}
+	if err := r.columns(q.Fields); err != nil {
+		return nil, err
+	}
+	if q.Filter != nil {
+		w, err := r.expr(q.Filter)
+		if err != nil {
+			return nil, err
+		}
+		r.restrict(w)
+	}
+	for _, g := range q.Group {
+		op, err := r.operand(g)
+		if err != nil {
+			return nil, err
+		}
+		r.sel.Group = append(r.sel.Group, op)
+	}
+	if err := r.order(q.Order); err != nil {
+		return nil, err
+	}
+	r.sel.Start, r.sel.Length = q.Start, q.Length
+	return r.sel, nil
+}
+
+// restrict adds a condition every row must meet.
+func (r *resolver) restrict(w Where) {
+	if r.sel.Where == nil {
+		r.sel.Where = w
+		return
+	}
+	r.sel.Where = AllOf{r.sel.Where, w}
+}
+
+func (r *resolver) authorize(parent string) error {
+	if r.dt.Single {
+		return fault.Invalid("", "%s is a single document; read it by its name", r.dt.Name)
+	}
+	if r.dt.Child {
+		return r.authorizeChild(parent)
+	}
+	access, err := r.s.allowed(r.caller, r.dt, permission.Read)
+	if err != nil {
+		return err
+	}
+	if access == permission.Owned {
+		r.restrict(Compare{Operand{Field: r.dt.Columns[ColOwner]}, query.Eq, r.caller.User})
+	}
+	r.levels = permission.LevelsFor(r.dt.Permissions, r.caller, permission.Read) | 1
+	return nil
+}
+
+// authorizeChild lets a child table be listed through a parent DocType that has
+// it and that the caller may read in full (reference, section 1.8: parent).
+func (r *resolver) authorizeChild(parent string) error {
+	r.levels = permission.AllLevels
+	if parent == "" && r.caller.Unchecked() {
+		return nil
+	}
+	p := r.schema.DocType(parent)
+	if p == nil || !slices.ContainsFunc(p.Tables, func(f *Field) bool { return f.Options == r.dt.Name }) {
+		return denied(r.caller, r.dt, permission.Read, "")
+	}
+	if access := permission.For(p.Permissions, r.caller, permission.Read); access != permission.Full {
+		return denied(r.caller, r.dt, permission.Read, "")
+	}
+	r.restrict(Compare{Operand{Field: r.dt.Columns[ColParentType]}, query.Eq, parent})
+	return nil
+}
+
+func (r *resolver) columns(fields []query.Field) error {
+	if len(fields) == 0 {
+		r.sel.Columns = []Column{{Operand: Operand{Field: r.dt.Columns[ColName]}, Key: "name"}}
+		return nil
+	}
+	for _, qf := range fields {
+		switch {
+		case qf.Star && qf.Func == "":
+			r.star()
+		case qf.Star:
+			r.sel.Columns = append(r.sel.Columns, Column{Func: qf.Func, Key: keyOf(qf)})
+		default:
+			if err := r.column(qf); err != nil {
+				return err
+			}
+		}
+	}
+	if len(r.sel.Columns) == 0 {
+		// Nothing asked for may be seen: rows of the name alone would show more
+		// than was asked, so the rows are there and empty of meaning.
+		r.sel.Columns = []Column{{Operand: Operand{Field: r.dt.Columns[ColName]}, Key: "name"}}
+	}
+	return nil
+}
+
+func (r *resolver) star() {
+	for _, f := range r.dt.Columns {
+		if r.levels.Has(f.PermLevel) && !f.IsPassword() {
+			r.sel.Columns = append(r.sel.Columns, Column{Operand: Operand{Field: f}, Key: f.Name})
+		}
+	}
+}
+
+// column adds one output column; one the caller may not read is left out.
+func (r *resolver) column(qf query.Field) error {
+	op, readable, err := r.locate(qf.Ref)
+	if err != nil {
+		return err
+	}
+	if !readable {
+		return nil
+	}
+	if op.Field.IsPassword() {
+		return notPermitted(qf.Ref)
+	}
+	if (qf.Func == query.Sum || qf.Func == query.Avg) && !numeric(op.Field) {
+		return fault.Invalid("DataError", "%s needs a number: %s", qf.Func, qf.Ref)
+	}
+	r.sel.Columns = append(r.sel.Columns, Column{Operand: op, Func: qf.Func, Key: keyOf(qf)})
+	return nil
+}
+
+func numeric(f *Field) bool {
+	return f.Storage == Int || f.Storage == Check || f.Storage == Float
+}
+
+func keyOf(qf query.Field) string {
+	switch {
+	case qf.Alias != "":
+		return qf.Alias
+	case qf.Func != "" && qf.Star:
+		return string(qf.Func) + "(*)"
+	case qf.Func != "":
+		return string(qf.Func) + "(" + qf.Ref.Name + ")"
+	}
+	return qf.Ref.Name
+}
+
+func notPermitted(ref query.Ref) error {
+	return fault.Invalid("DataError", "Field not permitted in query: %s", ref)
+}
+
+// operand locates a field that decides which rows come or in what order; one
+// the caller may not read is refused, since its value could be guessed.
+func (r *resolver) operand(ref query.Ref) (Operand, error) {
+	op, readable, err := r.locate(ref)
+	if err != nil {
+		return op, err
+	}
+	if !readable {
+		return op, fault.Denied("User %s may not query by %s of %s", r.caller.User, ref, r.dt.Name)
+	}
+	if op.Field.IsPassword() {
+		return op, notPermitted(ref)
+	}
+	return op, nil
+}
+
+// locate finds the column a ref names and whether the caller may read it.
+func (r *resolver) locate(ref query.Ref) (op Operand, readable bool, err error) {
+	if ref.Table == "" || ref.Table == r.dt.Name {
+		if f := r.dt.Field(ref.Name); f != nil && f.Index >= 0 {
+			return Operand{Field: f}, r.levels.Has(f.PermLevel), nil
+		}
+		if ref.Table == "" {
+			return r.inOneTable(ref)
+		}
+		return op, false, notPermitted(ref)
+	}
+	via := r.dt.Field(ref.Table)
+	if via == nil {
+		via = r.tableOf(ref.Table)
+	}
+	if via == nil || (!via.IsLink() && via.Storage != Rows) {
+		return op, false, notPermitted(ref)
+	}
+	return r.through(via, ref)
+}
+
+// tableOf finds the first table field whose rows are of the DocType.
+func (r *resolver) tableOf(doctype string) *Field {
+	for _, t := range r.dt.Tables {
+		if t.Options == doctype {
+			return t
+		}
+	}
+	return nil
+}
+
+// inOneTable finds a field that the DocType lacks but exactly one of its child
+// tables has.
+func (r *resolver) inOneTable(ref query.Ref) (op Operand, readable bool, err error) {
+	var via *Field
+	for _, t := range r.dt.Tables {
+		child := r.schema.DocType(t.Options)
+		if child == nil {
+			continue
+		}
+		if f := child.Field(ref.Name); f != nil && f.Index >= 0 {
+			if via != nil {
+				return op, false, notPermitted(ref)
+			}
+			via = t
+		}
+	}
+	if via == nil {
+		return op, false, notPermitted(ref)
+	}
+	return r.through(via, ref)
+}
+
+func (r *resolver) through(via *Field, ref query.Ref) (op Operand, readable bool, err error) {
+	target := r.schema.DocType(via.Options)
+	if target == nil {
+		return op, false, notPermitted(ref)
+	}
+	f := target.Field(ref.Name)
+	if f == nil || f.Index < 0 {
+		return op, false, notPermitted(ref)
+	}
+	readable = r.levels.Has(via.PermLevel)
+	if via.IsLink() {
+		// Rows the caller could not read one by one are not read through a link.
+		readable = readable && permission.For(target.Permissions, r.caller, permission.Read) == permission.Full &&
+			(permission.LevelsFor(target.Permissions, r.caller, permission.Read) | 1).Has(f.PermLevel)
+	}
+	return Operand{Join: r.join(via, target), Field: f}, readable, nil
+}
+
+// join returns the number of the join through a field, adding it once.
+func (r *resolver) join(via *Field, target *DocType) int {
+	for i, j := range r.sel.Joins {
+		if j.Via == via {
+			return i + 1
+		}
+	}
+	r.sel.Joins = append(r.sel.Joins, Join{Via: via, Target: target})
+	return len(r.sel.Joins)
+}
+
+func (r *resolver) order(order []query.Order) error {
+	if len(order) == 0 {
+		if len(r.sel.Group) > 0 || r.aggregates() {
+			return nil
+		}
+		f, desc := r.dt.DefaultOrder()
+		r.sel.Order = []OrderBy{{Operand: Operand{Field: f}, Desc: desc}}
+		return nil
+	}
+	for _, o := range order {
+		by, err := r.orderBy(o)
+		if err != nil {
+			return err
+		}
+		r.sel.Order = append(r.sel.Order, by)
+	}
+	return nil
+}
+
+func (r *resolver) orderBy(o query.Order) (OrderBy, error) {
+	if o.Ref.Table == "" {
+		for _, c := range r.sel.Columns {
+			if c.Key == o.Ref.Name && (c.Func != "" || c.Field.Name != c.Key) {
+				return OrderBy{Alias: c.Key, Desc: o.Desc}, nil
+			}
+		}
+	}
+	op, err := r.operand(o.Ref)
+	if err != nil {
+		return OrderBy{}, err
+	}
+	return OrderBy{Operand: op, Desc: o.Desc}, nil
+}
+
+func (r *resolver) aggregates() bool {
+	return slices.ContainsFunc(r.sel.Columns, func(c Column) bool { return c.Func != "" })
+}

@@ -1,0 +1,213 @@
+package document
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"armature/core/fault"
+	"armature/core/query"
+)
+
+// expr resolves a filter tree.
+func (r *resolver) expr(e query.Expr) (Where, error) {
+	switch e := e.(type) {
+	case query.And:
+		all := make(AllOf, 0, len(e))
+		for _, part := range e {
+			w, err := r.expr(part)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, w)
+		}
+		return all, nil
+	case query.Or:
+		any := make(AnyOf, 0, len(e))
+		for _, part := range e {
+			w, err := r.expr(part)
+			if err != nil {
+				return nil, err
+			}
+			any = append(any, w)
+		}
+		return any, nil
+	case query.Cond:
+		return r.cond(e)
+	}
+	return nil, fault.Invalid("", "A filter of unknown kind")
+}
+
+func (r *resolver) cond(c query.Cond) (Where, error) {
+	op, err := r.operand(c.Ref)
+	if err != nil {
+		return nil, err
+	}
+	f := op.Field
+	switch c.Op {
+	case query.Eq, query.Ne, query.Lt, query.Gt, query.Le, query.Ge:
+		return r.compare(op, c)
+	case query.Like, query.NotLike:
+		pattern, ok := filterText(c.Value)
+		if !ok || (f.Storage != Text && f.Storage != JSON) {
+			return nil, fault.Invalid("", "%s: %s works on text with a text pattern", f.Name, c.Op)
+		}
+		return Compare{op, c.Op, pattern}, nil
+	case query.In, query.NotIn:
+		values, err := r.list(f, c.Value)
+		return Compare{op, c.Op, values}, err
+	case query.Is:
+		word, _ := c.Value.(string)
+		switch strings.ToLower(strings.TrimSpace(word)) {
+		case "set":
+			return Compare{op, query.Is, true}, nil
+		case "not set":
+			return Compare{op, query.Is, false}, nil
+		}
+		return nil, fault.Invalid("", "%s: is takes \"set\" or \"not set\"", f.Name)
+	case query.Between:
+		return r.between(op, c.Value)
+	}
+	return nil, fault.Invalid("", "%s: the operator %q does not work on this field", f.Name, c.Op)
+}
+
+func (r *resolver) compare(op Operand, c query.Cond) (Where, error) {
+	f := op.Field
+	if c.Value == nil {
+		switch c.Op {
+		case query.Eq:
+			return Compare{op, query.Is, false}, nil
+		case query.Ne:
+			return Compare{op, query.Is, true}, nil
+		}
+		return nil, fault.Invalid("", "%s: null compares only with = and !=", f.Name)
+	}
+	v, err := filterValue(f, c.Value, r.s.zone())
+	if err != nil {
+		return nil, err
+	}
+	// A bare date against a point in time means the whole day where the bound
+	// would otherwise cut it off.
+	if f.Storage == Datetime && (c.Op == query.Le || c.Op == query.Gt) && isBareDate(c.Value) {
+		v = v.(string)[:len(DateLayout)] + " 23:59:59.999999"
+	}
+	return Compare{op, c.Op, v}, nil
+}
+
+// filterValue is Coerce without the bounds on what may be stored: a filter may
+// name a value no row can have.
+func filterValue(f *Field, v any, zone *time.Location) (any, error) {
+	if f.Storage == Text || f.Storage == JSON {
+		if s, ok := filterText(v); ok {
+			return s, nil
+		}
+		return nil, fault.Invalid("DataError", "%s: the filter value must be text", f.Name)
+	}
+	got, err := Coerce(f, v, zone)
+	if err == nil && got == nil {
+		return "", nil // an empty date: equal to null, before every other
+	}
+	return got, err
+}
+
+func filterText(v any) (string, bool) {
+	got, err := coerceText(&Field{Type: "Long Text"}, v)
+	s, ok := got.(string)
+	return s, ok && err == nil
+}
+
+func isBareDate(v any) bool {
+	s, _ := v.(string)
+	_, bare, ok := parseDatetime(strings.TrimSpace(s), nil)
+	return ok && bare
+}
+
+// list reads the value of in: a list, the text of a JSON list, or words
+// separated by commas. Null and empty lists hold nothing.
+func (r *resolver) list(f *Field, v any) ([]any, error) {
+	var raw []any
+	switch v := v.(type) {
+	case nil:
+	case []any:
+		raw = v
+	case string:
+		if raw = jsonList(v); raw == nil {
+			for _, word := range strings.Split(v, ",") {
+				raw = append(raw, strings.TrimSpace(word))
+			}
+			if v == "" {
+				raw = nil
+			}
+		}
+	default:
+		raw = []any{v}
+	}
+	values := make([]any, 0, len(raw))
+	for _, item := range raw {
+		if item == nil {
+			continue
+		}
+		got, err := filterValue(f, item, r.s.zone())
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, got)
+	}
+	return values, nil
+}
+
+func jsonList(s string) []any {
+	if !strings.HasPrefix(strings.TrimSpace(s), "[") {
+		return nil
+	}
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	var list []any
+	if dec.Decode(&list) != nil {
+		return nil
+	}
+	if list == nil {
+		list = []any{}
+	}
+	return list
+}
+
+// between is inclusive; plain dates on a Datetime cover the whole first and
+// last day; a missing bound is today.
+func (r *resolver) between(op Operand, v any) (Where, error) {
+	f := op.Field
+	bounds, ok := v.([]any)
+	if text, isText := v.(string); isText {
+		if bounds = jsonList(text); bounds == nil && text != "" {
+			for _, word := range strings.Split(text, ",") {
+				bounds = append(bounds, strings.TrimSpace(word))
+			}
+		}
+		ok = true
+	}
+	if (!ok && v != nil) || len(bounds) > 2 {
+		return nil, fault.Invalid("", "%s: between takes a list of two values", f.Name)
+	}
+	var pair [2]any
+	for i := range pair {
+		var raw any
+		if i < len(bounds) {
+			raw = bounds[i]
+		}
+		if raw == nil || raw == "" {
+			if f.Storage != Date && f.Storage != Datetime {
+				return nil, fault.Invalid("", "%s: between takes a list of two values", f.Name)
+			}
+			raw = FormatDatetime(r.s.now())[:len(DateLayout)]
+		}
+		got, err := filterValue(f, raw, r.s.zone())
+		if err != nil {
+			return nil, err
+		}
+		if i == 1 && f.Storage == Datetime && isBareDate(raw) {
+			got = got.(string)[:len(DateLayout)] + " 23:59:59.999999"
+		}
+		pair[i] = got
+	}
+	return Compare{op, query.Between, pair}, nil
+}

@@ -1,0 +1,152 @@
+package document
+
+import (
+	"context"
+	"slices"
+
+	"armature/core/fault"
+	"armature/core/identity"
+	"armature/core/permission"
+	"armature/core/query"
+)
+
+// AppendList runs a list and appends the rows to dst as a JSON array.
+func (s *Service) AppendList(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, doctype string, q *query.Query) ([]byte, error) {
+	dt, err := s.listable(caller, doctype)
+	if err != nil {
+		return dst, err
+	}
+	sel, err := s.resolve(caller, dt, q)
+	if err != nil {
+		return dst, err
+	}
+	dst = append(dst, '[')
+	if len(q.Expand) > 0 {
+		dst, err = s.appendExpandedRows(ctx, tx, caller, dst, sel, q)
+	} else {
+		dst, _, err = tx.AppendRows(ctx, dst, sel, q.AsArrays)
+	}
+	if err != nil {
+		return dst, err
+	}
+	return append(dst, ']'), nil
+}
+
+// Count counts the documents a list would have without paging.
+func (s *Service) Count(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, q *query.Query) (int64, error) {
+	dt, err := s.listable(caller, doctype)
+	if err != nil {
+		return 0, err
+	}
+	sel, err := s.resolve(caller, dt, &query.Query{Filter: q.Filter, Parent: q.Parent})
+	if err != nil {
+		return 0, err
+	}
+	sel.Order = nil
+	return tx.Count(ctx, sel)
+}
+
+// listable finds the DocType of a list. Whether a DocType exists is told only to
+// those who are logged in.
+func (s *Service) listable(caller *identity.Caller, doctype string) (*DocType, error) {
+	dt, err := s.lookup(doctype)
+	if err != nil && caller.IsGuest() {
+		return nil, fault.Denied("User %s does not have read access to %s", caller.User, doctype)
+	}
+	return dt, err
+}
+
+// appendExpandedRows is AppendRows with link fields replaced by the linked
+// documents: the page first, then one query per linked DocType.
+func (s *Service) appendExpandedRows(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, sel *Select, q *query.Query) ([]byte, error) {
+	var page [][]any
+	err := tx.Rows(ctx, sel, func(values []any) error {
+		page = append(page, slices.Clone(values))
+		return nil
+	})
+	if err != nil {
+		return dst, err
+	}
+	objects := make([]map[string][]byte, len(sel.Columns))
+	for i, c := range sel.Columns {
+		if c.Func != "" || c.Join != 0 || !c.Field.IsLink() || !slices.Contains(q.Expand, c.Field.Name) {
+			continue
+		}
+		if objects[i], err = s.linked(ctx, tx, caller, c.Field.Options, column(page, i)); err != nil {
+			return dst, err
+		}
+	}
+	for n, row := range page {
+		if n > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, "{["[b2i(q.AsArrays)])
+		for i, v := range row {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			c := sel.Columns[i]
+			if !q.AsArrays {
+				dst = appendKey(dst, c.Key)
+			}
+			name, _ := v.(string)
+			if object, ok := objects[i][name]; ok {
+				dst = append(dst, object...)
+			} else {
+				dst = AppendValue(dst, c.Field, v)
+			}
+		}
+		dst = append(dst, "}]"[b2i(q.AsArrays)])
+	}
+	return dst, nil
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// column returns the distinct texts of one column.
+func column(page [][]any, i int) []any {
+	seen := make(map[string]bool, len(page))
+	var names []any
+	for _, row := range page {
+		if name, _ := row[i].(string); name != "" && !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// linked reads the documents of those names that the caller may read, as JSON
+// objects by name: all readable columns, no child tables, no doctype key.
+func (s *Service) linked(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, names []any) (map[string][]byte, error) {
+	dt := s.Schema().DocType(doctype)
+	if dt == nil || dt.Single || dt.Child || len(names) == 0 || permission.For(dt.Permissions, caller, permission.Read) == permission.None {
+		return nil, nil
+	}
+	sel, err := s.resolve(caller, dt, &query.Query{
+		Fields: []query.Field{{Star: true}},
+		Filter: query.Cond{Ref: query.Ref{Name: "name"}, Op: query.In, Value: names},
+	})
+	if err != nil {
+		return nil, err
+	}
+	objects := make(map[string][]byte, len(names))
+	err = tx.Rows(ctx, sel, func(values []any) error {
+		object := []byte{'{'}
+		for i, c := range sel.Columns {
+			if i > 0 {
+				object = append(object, ',')
+			}
+			object = AppendValue(appendKey(object, c.Key), c.Field, values[i])
+		}
+		name, _ := values[ColName].(string)
+		objects[name] = append(object, '}')
+		return nil
+	})
+	return objects, err
+}

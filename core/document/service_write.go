@@ -1,0 +1,247 @@
+package document
+
+import (
+	"context"
+	"time"
+
+	"armature/core/fault"
+	"armature/core/identity"
+	"armature/core/permission"
+)
+
+// Insert creates a document from values as JSON gave them (string, bool, nil,
+// json.Number, float64, []any, map[string]any). Keys the DocType does not have
+// are ignored.
+func (s *Service) Insert(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, values map[string]any) (*Document, error) {
+	dt, err := s.lookup(doctype)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case dt.Child:
+		return nil, fault.Invalid("", "%s is a child table; save its rows with their parent", dt.Name)
+	case dt.Single:
+		return nil, fault.Invalid("", "%s is a single document; update it instead", dt.Name)
+	}
+	if _, err := s.allowed(caller, dt, permission.Create); err != nil {
+		return nil, err
+	}
+	doc := NewDocument(dt)
+	levels := permission.LevelsFor(dt.Permissions, caller, permission.Write) | 1
+	if err := s.assign(doc, values, levels); err != nil {
+		return nil, err
+	}
+	if err := s.admitStatus(caller, doc, nil); err != nil {
+		return nil, err
+	}
+	s.applyDefaults(doc, caller)
+	s.stamp(doc, nil, caller)
+	if err := s.fire(ctx, BeforeInsert, tx, caller, doc, nil); err != nil {
+		return nil, err
+	}
+	supplied, _ := values["name"].(string)
+	if err := s.name(ctx, tx, doc, supplied); err != nil {
+		return nil, err
+	}
+	if err := s.prepare(ctx, tx, caller, doc, nil); err != nil {
+		return nil, err
+	}
+	if err := tx.Insert(ctx, doc); err != nil {
+		return nil, err
+	}
+	return doc, s.fireAll(ctx, tx, caller, doc, nil, afterInsert(doc))
+}
+
+func afterInsert(doc *Document) []string {
+	if doc.Docstatus() == submitted {
+		return []string{AfterInsert, OnUpdate, OnSubmit, OnChange}
+	}
+	return []string{AfterInsert, OnUpdate, OnChange}
+}
+
+func (s *Service) fireAll(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *Document, events []string) error {
+	for _, name := range events {
+		if err := s.fire(ctx, name, tx, caller, doc, before); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxAttempts bounds how often an update that lost a race starts over.
+const maxAttempts = 8
+
+// Update changes the given fields of a document. A "modified" among the values
+// that differs from the stored one is a TimestampMismatchError; without it the
+// last writer wins.
+func (s *Service) Update(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, values map[string]any) (*Document, error) {
+	for attempt := 1; ; attempt++ {
+		doc, done, err := s.update(ctx, tx, caller, doctype, name, values)
+		if err != nil || done {
+			return doc, err
+		}
+		// Somebody else changed the row between our read and our write, which
+		// can happen only where no transaction holds it: read it again.
+		if attempt == maxAttempts {
+			return nil, fault.New(fault.Unavailable, "", "%s %s is being changed by others; try again", doctype, name)
+		}
+	}
+}
+
+func (s *Service) update(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, values map[string]any) (doc *Document, done bool, err error) {
+	before, err := s.get(ctx, tx, caller, doctype, name, permission.Write, true)
+	if err != nil {
+		return nil, false, err
+	}
+	dt := before.Type
+	if sent, ok := values["modified"].(string); ok && sent != "" && !sameTime(sent, before.Modified(), s.zone()) {
+		return nil, false, fault.Invalid("TimestampMismatchError",
+			"%s %s has been modified after you have opened it. Please refresh to get the latest document.", doctype, name)
+	}
+	if err := constants(before, values, s.zone()); err != nil {
+		return nil, false, err
+	}
+	doc = before.Clone()
+	levels := permission.LevelsFor(dt.Permissions, caller, permission.Write) | 1
+	if dt.Child {
+		levels = permission.AllLevels
+	}
+	if err := s.assign(doc, values, levels); err != nil {
+		return nil, false, err
+	}
+	if err := s.admitStatus(caller, doc, before); err != nil {
+		return nil, false, err
+	}
+	s.stamp(doc, before, caller)
+	if err := s.prepare(ctx, tx, caller, doc, before); err != nil {
+		return nil, false, err
+	}
+	if before.Modified() == "" { // a Single saved for the first time
+		err := tx.Insert(ctx, doc)
+		return doc, true, err
+	}
+	columns, tables := changed(doc, before)
+	ok, err := tx.Update(ctx, doc, columns, tables, before.Modified())
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	return doc, true, s.fireAll(ctx, tx, caller, doc, before, afterUpdate(doc, before))
+}
+
+// sameTime compares what a client sent back with what is stored; clients drop
+// the fraction's trailing zeros.
+func sameTime(sent, stored string, zone *time.Location) bool {
+	if sent == stored {
+		return true
+	}
+	t, _, ok := parseDatetime(sent, zone)
+	return ok && FormatDatetime(t) == stored
+}
+
+// constants refuses a change of what never changes.
+func constants(before *Document, values map[string]any, zone *time.Location) error {
+	if owner, ok := values["owner"].(string); ok && owner != before.Owner() {
+		return fault.Invalid("CannotChangeConstantError", "Value cannot be changed for owner")
+	}
+	if creation, ok := values["creation"].(string); ok && !sameTime(creation, before.text(ColCreation), zone) {
+		return fault.Invalid("CannotChangeConstantError", "Value cannot be changed for creation")
+	}
+	return nil
+}
+
+// changed lists what an update has to write: the columns whose value differs,
+// always modified and modified_by, and the child tables that differ.
+func changed(doc, before *Document) (columns, tables []*Field) {
+	for i, f := range doc.Type.Columns {
+		if i == ColModified || i == ColModifiedBy || doc.values[i] != before.values[i] {
+			columns = append(columns, f)
+		}
+	}
+	for _, t := range doc.Type.Tables {
+		if !sameRows(doc.rows[t.Name], before.rows[t.Name]) {
+			tables = append(tables, t)
+		}
+	}
+	return columns, tables
+}
+
+func sameRows(a, b []*Document) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		for c := range a[i].values {
+			if a[i].values[c] != b[i].values[c] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// stamp sets the standard fields of a change. modified always grows, also when
+// two changes fall into one microsecond or the clock steps back.
+func (s *Service) stamp(doc, before *Document, caller *identity.Caller) {
+	now := FormatDatetime(s.now())
+	if before == nil || before.Modified() == "" {
+		doc.values[ColOwner] = caller.User
+		doc.values[ColCreation] = now
+	} else if stored := before.Modified(); now <= stored {
+		if t, _, ok := parseDatetime(stored, nil); ok {
+			now = FormatDatetime(t.Add(time.Microsecond))
+		}
+	}
+	doc.values[ColModified] = now
+	doc.values[ColModifiedBy] = caller.User
+	for table, rows := range doc.rows {
+		for i, row := range rows {
+			stampRow(doc, table, i, row, now, caller)
+		}
+	}
+}
+
+func stampRow(doc *Document, table string, i int, row *Document, now string, caller *identity.Caller) {
+	if row.text(ColCreation) == "" {
+		row.values[ColOwner] = caller.User
+		row.values[ColCreation] = now
+	}
+	if row.text(ColModified) == "" {
+		row.values[ColModified] = now
+		row.values[ColModifiedBy] = caller.User
+	}
+	row.values[ColDocstatus] = doc.values[ColDocstatus]
+	row.values[ColIdx] = int64(i + 1)
+	row.values[ColParentField] = table
+	row.values[ColParentType] = doc.Type.Name
+}
+
+// Delete removes a document. A submitted one, and one that others link to, is
+// refused.
+func (s *Service) Delete(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) error {
+	doc, err := s.get(ctx, tx, caller, doctype, name, permission.Delete, true)
+	if err != nil {
+		return err
+	}
+	switch {
+	case doc.Type.Single:
+		return fault.Invalid("", "%s is a single document and cannot be deleted", doctype)
+	case doc.Type.Child:
+		return fault.Invalid("", "Rows of %s are deleted with their parent", doctype)
+	case doc.Docstatus() == submitted:
+		return fault.Invalid("", "%s %s is submitted and cannot be deleted; cancel it first", doctype, name)
+	}
+	if err := s.fire(ctx, OnTrash, tx, caller, doc, doc); err != nil {
+		return err
+	}
+	if err := s.refuseLinked(ctx, tx, doc); err != nil {
+		return err
+	}
+	found, err := tx.Delete(ctx, s.Schema(), doc.Type, name)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return fault.Missing("%s %s not found", doctype, name)
+	}
+	return s.fireAll(ctx, tx, caller, doc, doc, []string{OnChange, AfterDelete})
+}
