@@ -121,7 +121,7 @@ func (s *Service) update(ctx context.Context, tx Tx, caller *identity.Caller, do
 		return doc, true, err
 	}
 	columns, tables := changed(doc, before)
-	ok, err := tx.Update(ctx, doc, columns, tables, before.Modified())
+	ok, err := tx.Update(ctx, s.Schema(), doc, columns, tables, before.Modified())
 	if err != nil || !ok {
 		return nil, false, err
 	}

@@ -102,8 +102,8 @@ type Tx interface {
 	// Update stores the values of doc in the given columns, and replaces the
 	// given child tables, where the stored modified equals expect ("": any). It
 	// reports false, and writes nothing, where it does not or the document is
-	// gone.
-	Update(ctx context.Context, doc *Document, columns, tables []*Field, expect string) (bool, error)
+	// gone. The DocTypes of child rows come from sc; without tables it may be nil.
+	Update(ctx context.Context, sc *Schema, doc *Document, columns, tables []*Field, expect string) (bool, error)
 
 	// UpdateIf sets values where the document exists and every expected value
 	// is stored, and reports whether it did: for what must be spent exactly
