@@ -1,0 +1,75 @@
+package rewrite
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+const maxNameLength = 200
+
+// functionNames reads the function names out of a name section. Names are
+// advice: what cannot be read is left out, and nothing here fails.
+func functionNames(section []byte) (names map[uint32]string) {
+	names = map[uint32]string{}
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(malformed); !ok {
+				panic(r)
+			}
+		}
+	}()
+	r := &reader{b: section, what: "name section"}
+	for r.more() {
+		id := r.byte()
+		sub := &reader{b: r.bytes(r.u32()), what: "name section"}
+		if id != 1 {
+			continue
+		}
+		for range sub.count() {
+			i := sub.u32()
+			names[i] = tidy(sub.bytes(sub.u32()))
+		}
+	}
+	return names
+}
+
+// tidy makes a name fit for logs: one line, valid, not endless.
+func tidy(b []byte) string {
+	if len(b) > maxNameLength {
+		b = b[:maxNameLength]
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == utf8.RuneError {
+			return '?'
+		}
+		return r
+	}, string(b))
+}
+
+// writeNames writes a name section that names every function, so that no stack
+// trace shows a number that our own functions have shifted.
+func (m *module) writeNames() []byte {
+	exported := map[uint32]string{}
+	for _, x := range m.exports {
+		if x.kind == 0 {
+			exported[x.idx] = tidy([]byte(x.name))
+		}
+	}
+	n := len(m.imports) + len(m.funcs)
+	b := putU(nil, uint64(n+helperCount))
+	for i := range uint32(n) {
+		name := m.names[i]
+		if name == "" {
+			name = exported[i]
+		}
+		if name == "" {
+			name = fmt.Sprintf("function %d", i)
+		}
+		b = putName(putU(b, uint64(m.shifted(i))), name)
+	}
+	for h, name := range [helperCount]string{"charge", "memory.fill", "memory.copy"} {
+		b = putName(putU(b, uint64(m.helper(h))), name)
+	}
+	return append(putName(nil, "name"), putBytes([]byte{1}, b)...)
+}

@@ -1,0 +1,201 @@
+package rewrite
+
+// What an instruction costs beside its one unit, and what decides how a
+// function is charged.
+const (
+	costImport   = 50  // crossing to the host and back
+	costIndirect = 10  // as much as the largest uncharged function behind it may do
+	costGrow     = 500 // memory.grow: a crossing and a system call
+	costBulk     = 10  // the helper around a bulk operation
+
+	maxLocals = 50_000
+
+	// A function without loops that does at most this much, callees included,
+	// is charged to its callers instead of at its entry.
+	maxInline = 200
+	// The same for functions that can be called through a table, where the
+	// caller cannot know whom it calls.
+	maxInlineTaken = costIndirect
+	inlineRounds   = 3
+)
+
+// funcInfo is what the first pass learns about a function.
+type funcInfo struct {
+	locals  uint32 // parameters included
+	code    int    // where the instructions begin
+	weight  int64  // of one activation, in units of call depth
+	cost    int64  // of all its instructions, callees excluded
+	loops   bool
+	unknown bool // calls through a table
+	bulk    bool
+	callees []uint32 // own functions called directly, by own index
+	inline  bool     // charged to its callers
+	total   int64    // cost with callees, if inline
+}
+
+// scan checks every function body and decides how each function is charged.
+func (m *module) scan() {
+	m.info = make([]funcInfo, len(m.bodies))
+	d := &decoder{}
+	for i, body := range m.bodies {
+		d.reader = reader{b: body, what: "code"}
+		m.scanBody(d, i)
+	}
+	for range inlineRounds {
+		for i := range m.info {
+			m.decideInline(i)
+		}
+	}
+}
+
+func (m *module) decideInline(i int) {
+	f := &m.info[i]
+	if f.inline || f.loops || f.unknown || f.bulk {
+		return
+	}
+	total := f.cost
+	for _, callee := range f.callees {
+		c := &m.info[callee]
+		if !c.inline {
+			return
+		}
+		total += c.total
+	}
+	limit := int64(maxInline)
+	if m.taken[uint32(i+len(m.imports))] {
+		limit = maxInlineTaken
+	}
+	if total <= limit {
+		f.inline, f.total = true, total
+	}
+}
+
+// deep reports whether the function's activations count as call depth: it can
+// be part of a chain of calls that the functions' number does not bound
+// tightly.
+func (m *module) deep(f *funcInfo) bool {
+	if f.unknown {
+		return true
+	}
+	for _, callee := range f.callees {
+		if !m.info[callee].inline {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *module) scanBody(d *decoder, i int) {
+	f := &m.info[i]
+	f.locals = m.scanLocals(d, i)
+	f.code = d.at
+	f.weight = 1 + int64(f.locals)/16
+
+	var in instr
+	for depth := 1; depth > 0; {
+		d.next(&in)
+		f.cost++
+		switch in.op {
+		case opBlock, opIf:
+			m.blockType(in.blockType)
+			depth++
+		case opLoop:
+			m.blockType(in.blockType)
+			depth++
+			f.loops = true
+		case opElse:
+			if depth == 1 {
+				fail("code has an else without an if")
+			}
+		case opEnd:
+			depth--
+		case opBr, opBrIf:
+			checkLabel(in.a, depth)
+		case opBrTable:
+			for _, l := range d.labels {
+				checkLabel(l, depth)
+			}
+		case opCall:
+			m.scanCall(f, m.funcIndex(in.a))
+		case opCallIndirect:
+			m.typeIndex(in.a)
+			f.cost += costIndirect
+			f.unknown = true
+		case opLocalGet, opLocalSet, opLocalTee:
+			if in.a >= f.locals {
+				fail("local %d does not exist", in.a)
+			}
+		case opGlobalGet, opGlobalSet:
+			m.globalIndex(in.a)
+		case opRefFunc:
+			m.taken[m.funcIndex(in.a)] = true
+		case opTableSet:
+			m.keep("tables are changed (table.set)")
+		case opMemoryGrow:
+			f.cost += costGrow
+		case opMisc:
+			m.scanMisc(f, &in)
+		}
+	}
+	d.end()
+}
+
+func checkLabel(l uint32, depth int) {
+	if uint64(l) >= uint64(depth) {
+		fail("label %d does not exist", l)
+	}
+}
+
+func (m *module) blockType(t int64) {
+	if t >= 0 {
+		m.typeIndex(uint32(t))
+		return
+	}
+	if b := byte(t & 0x7f); b != blockEmpty {
+		checkType(b)
+	}
+}
+
+func (m *module) scanLocals(d *decoder, i int) uint32 {
+	total := uint64(len(m.types[m.funcs[i]].params))
+	for range d.count() {
+		total += uint64(d.u32())
+		checkType(d.byte())
+		if total > maxLocals {
+			fail("a function has more than %d locals", maxLocals)
+		}
+	}
+	return uint32(total)
+}
+
+func (m *module) scanCall(f *funcInfo, callee uint32) {
+	if int(callee) < len(m.imports) {
+		f.cost += costImport
+		return
+	}
+	f.callees = append(f.callees, callee-uint32(len(m.imports)))
+}
+
+func (m *module) scanMisc(f *funcInfo, in *instr) {
+	switch in.sub {
+	case miscMemoryInit:
+		m.usesData = true
+	case miscDataDrop:
+		m.usesData = true
+		m.keep("data segments are dropped (data.drop)")
+	case miscTableInit:
+		m.keep("tables are changed (table.init)")
+	case miscElemDrop:
+		m.keep("element segments are dropped (elem.drop)")
+	case miscTableCopy:
+		m.keep("tables are changed (table.copy)")
+	case miscTableGrow:
+		m.keep("tables are changed (table.grow)")
+	case miscTableFill:
+		m.keep("tables are changed (table.fill)")
+	}
+	if in.sub >= miscMemoryInit && in.sub != miscTableSize {
+		f.bulk = true
+		f.cost += costBulk
+	}
+}
