@@ -1,0 +1,100 @@
+// Package auth turns the credentials of a request into a Caller.
+//
+// An Authenticator knows one place where credentials may be: the Authorization
+// header now, a session cookie beside it. A Scheme knows one kind of
+// Authorization header. Service asks every Authenticator, and whoever sends
+// credentials that are wrong is refused even when others are right.
+//
+// What was looked up is kept for as long as the site's epoch stays the same, so
+// the steady state costs a request no query but, every half second, the one that
+// reads the epoch. When the epoch cannot be read, credentials fail closed.
+package auth
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"armature/core/document"
+	"armature/core/identity"
+	"armature/core/site"
+)
+
+// Authenticator looks for one kind of credentials in a request.
+type Authenticator interface {
+	// Authenticate returns who the credentials belong to, nil when the request
+	// carries none of this kind, and a fault when they are wrong
+	// (Authentication), malformed (BadRequest) or cannot be checked now
+	// (Unavailable).
+	Authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error)
+}
+
+// Scheme checks what follows the scheme's name in an Authorization header. It
+// never returns nil without an error.
+type Scheme func(ctx context.Context, credentials string) (*identity.Caller, error)
+
+// Service authenticates the requests of one site.
+type Service struct {
+	store   document.Store
+	catalog *document.Catalog
+	secret  *site.Secret
+	now     func() time.Time
+	known   *known
+	list    []Authenticator
+}
+
+// Config is what a Service needs.
+type Config struct {
+	Store   document.Store
+	Catalog *document.Catalog
+	Secret  *site.Secret
+	Now     func() time.Time // the site's wall clock, in the site's zone
+
+	// First is asked before the Authorization header: the caller it finds is
+	// kept when the header names another one.
+	First []Authenticator
+	// Schemes are Authorization schemes beside token and basic, by name in lower
+	// case.
+	Schemes map[string]Scheme
+	// Clock tells how old a copy is; nil: the system's clock.
+	Clock func() time.Time
+}
+
+// New makes the authentication of one site.
+func New(c Config) *Service {
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	s := &Service{
+		store: c.Store, catalog: c.Catalog, secret: c.Secret, now: c.Now,
+		known: newKnown(c.Store, c.Clock),
+	}
+	h := header{"token": s.token, "basic": s.basic}
+	for name, scheme := range c.Schemes {
+		h[name] = scheme
+	}
+	s.list = append(append(s.list, c.First...), h)
+	return s
+}
+
+// Authenticate returns the caller of a request: the anonymous one when it
+// carries no credentials.
+func (s *Service) Authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
+	var found *identity.Caller
+	for _, a := range s.list {
+		caller, err := a.Authenticate(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		if found == nil {
+			found = caller
+		}
+	}
+	if found == nil {
+		return anonymous, nil
+	}
+	return found, nil
+}
+
+// anonymous is shared: a Caller is immutable.
+var anonymous = identity.Anonymous()

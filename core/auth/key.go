@@ -1,0 +1,135 @@
+package auth
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"encoding/hex"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/identity"
+	"armature/core/query"
+)
+
+const (
+	// keyBytes is the length of a key before it is written in hexadecimal.
+	keyBytes = 16
+	// secretBytes is the same for a secret.
+	secretBytes = 32
+	// maxCredential is the longest key or secret that is worth a look-up.
+	maxCredential = 140
+	// hashPrefix names how the stored hash was made.
+	hashPrefix = "hmac1:"
+)
+
+// Keys is what a program authenticates with. The secret exists only here: the
+// site stores its hash.
+type Keys struct {
+	Key    string `json:"api_key"`
+	Secret string `json:"api_secret"`
+}
+
+// GenerateKeys gives a user a new secret, and a key if there is none yet; the
+// secret before it stops working. The caller needs the role System Manager
+// (Permission); an unknown user is Missing.
+func (s *Service) GenerateKeys(ctx context.Context, tx document.Tx, caller *identity.Caller, user string) (Keys, error) {
+	if !caller.HasRole(identity.SystemManager) {
+		return Keys{}, fault.Denied("Only a System Manager may generate keys")
+	}
+	if user == identity.Guest {
+		return Keys{}, fault.Invalid("", "Guest cannot have keys")
+	}
+	dt, err := s.docType("User")
+	if err != nil {
+		return Keys{}, err
+	}
+	doc, err := tx.Get(ctx, s.catalog.Schema(), dt, user, true)
+	if err != nil {
+		return Keys{}, err
+	}
+	keys := Keys{Key: doc.Text("api_key"), Secret: random(secretBytes)}
+	if keys.Key == "" {
+		keys.Key = random(keyBytes)
+	}
+	doc.Put("api_key", keys.Key)
+	doc.Put("api_secret", s.hashSecret(keys.Key, keys.Secret))
+	return keys, s.save(ctx, tx, caller, doc, "api_key", "api_secret")
+}
+
+// byKey returns the user who owns the key if the secret is right.
+func (s *Service) byKey(ctx context.Context, key, secret string) (*identity.Caller, error) {
+	if key == "" || secret == "" || len(key) > maxCredential || len(secret) > maxCredential {
+		return nil, wrong("a key or secret of impossible length")
+	}
+	g, err := s.known.generation(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hash := s.hashSecret(key, secret)
+	if e, ok := g.key(key); ok && equal(e.hash, hash) {
+		return e.caller, nil
+	}
+	// Also when the key is known but its secret differs: it may just have been
+	// replaced, and the new one works at once.
+	e, err := s.lookUp(ctx, key, hash)
+	if err != nil {
+		return nil, failed(err)
+	}
+	g.putKey(key, e)
+	return e.caller, nil
+}
+
+// lookUp reads who owns a key from the database and compares the hash.
+func (s *Service) lookUp(ctx context.Context, key, hash string) (e keyEntry, err error) {
+	dt, err := s.docType("User")
+	if err != nil {
+		return e, err
+	}
+	byKey := &document.Select{
+		DocType: dt,
+		Columns: columns(dt, "name"),
+		Where:   document.Compare{Operand: document.Operand{Field: dt.Field("api_key")}, Op: query.Eq, Value: key},
+		Length:  1,
+	}
+	err = s.store.Read(ctx, func(tx document.Tx) error {
+		var name string
+		if err := tx.Rows(ctx, byKey, func(values []any) error {
+			name, _ = values[0].(string)
+			return nil
+		}); err != nil {
+			return err
+		}
+		if name == "" {
+			return wrong("unknown key")
+		}
+		doc, err := tx.Get(ctx, s.catalog.Schema(), dt, name, false)
+		if err != nil {
+			return err
+		}
+		// The key is compared here as well: a database may take "A" for "a".
+		if !equal(doc.Text("api_key"), key) || !equal(doc.Text("api_secret"), hash) {
+			return wrong("wrong secret")
+		}
+		e.hash = hash
+		e.caller, err = s.callerOf(ctx, tx, doc)
+		return err
+	})
+	return e, err
+}
+
+// hashSecret is what is stored of a secret. A secret is 32 random bytes, so one
+// round of a keyed hash is enough: there is nothing to guess. The key goes in
+// too, so that a hash is worthless on another user.
+func (s *Service) hashSecret(key, secret string) string {
+	return hashPrefix + hex.EncodeToString(s.secret.MAC("api secret", key+":"+secret))
+}
+
+// equal compares in constant time.
+func equal(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
+
+func random(n int) string {
+	b := make([]byte, n)
+	rand.Read(b) // never fails: it ends the program instead
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,82 @@
+package auth
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"golang.org/x/crypto/argon2"
+
+	"armature/core/fault"
+)
+
+// MaxPassword is the most bytes a password may have.
+const MaxPassword = 512
+
+// The cost of a password: argon2id with 19 MiB, two passes, one thread, the
+// least that OWASP's password storage cheat sheet asks for. Stored hashes name
+// their cost, so it can be raised later.
+const (
+	argonMemory  = 19 * 1024 // KiB
+	argonTime    = 2
+	argonThreads = 1
+	argonSalt    = 16 // bytes
+	argonKey     = 32 // bytes
+)
+
+// Bounds on the cost that a stored hash may ask for: whoever can write a hash
+// must not be able to stop the server with it.
+const (
+	maxArgonMemory = 1 << 20 // KiB
+	maxArgonTime   = 16
+)
+
+// HashPassword returns what is stored of a password, in the PHC string format.
+func HashPassword(password string) (string, error) {
+	if password == "" || len(password) > MaxPassword {
+		return "", fault.Invalid("", "A password has 1 to %d characters", MaxPassword)
+	}
+	salt := make([]byte, argonSalt)
+	rand.Read(salt) // never fails: it ends the program instead
+	key := argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, argonKey)
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads,
+		b64.EncodeToString(salt), b64.EncodeToString(key)), nil
+}
+
+var b64 = base64.RawStdEncoding
+
+// CheckPassword reports whether the password is the one that was hashed. Text
+// that is not a hash fits no password. It takes tens of milliseconds.
+func CheckPassword(hash, password string) bool {
+	if len(password) > MaxPassword {
+		return false
+	}
+	parts := strings.Split(hash, "$")
+	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" {
+		return false
+	}
+	var version int
+	var memory, time uint32
+	var threads uint8
+	if n, err := fmt.Sscanf(parts[2], "v=%d", &version); n != 1 || err != nil || version != argon2.Version {
+		return false
+	}
+	if n, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &time, &threads); n != 3 || err != nil {
+		return false
+	}
+	salt, err := b64.DecodeString(parts[4])
+	if err != nil {
+		return false
+	}
+	key, err := b64.DecodeString(parts[5])
+	if err != nil || len(key) < 16 || threads == 0 || time == 0 || time > maxArgonTime || memory > maxArgonMemory {
+		return false
+	}
+	got := argon2.IDKey([]byte(password), salt, time, memory, threads, uint32(len(key)))
+	return subtle.ConstantTimeCompare(got, key) == 1
+}
+
+// RandomPassword makes a password of 120 random bits that is easy to copy.
+func RandomPassword() string { return rand.Text()[:24] }

@@ -1,0 +1,42 @@
+package auth
+
+import (
+	"context"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/identity"
+)
+
+// timestamp is the canonical form of a Datetime.
+const timestamp = "2006-01-02 15:04:05.000000"
+
+// save stores the given fields of a user's document, which the transaction has
+// locked, and makes every process forget the credentials it knows.
+func (s *Service) save(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *document.Document, fields ...string) error {
+	doc.Put("modified", s.now().Format(timestamp))
+	doc.Put("modified_by", caller.User)
+	var cols []*document.Field
+	for _, name := range append(fields, "modified", "modified_by") {
+		cols = append(cols, doc.Type.Field(name))
+	}
+	ok, err := tx.Update(ctx, nil, doc, cols, nil, "")
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fault.Missing("User %s not found", doc.Name())
+	}
+	return s.Changed(ctx, tx)
+}
+
+// Changed is for everybody who has changed what credentials depend on: users,
+// roles, keys, sessions. Every process sees it after the commit, this one at
+// once and the others within half a second.
+func (s *Service) Changed(ctx context.Context, tx document.Tx) error {
+	if err := tx.BumpEpoch(ctx); err != nil {
+		return err
+	}
+	tx.AfterCommit(s.known.forget)
+	return nil
+}
