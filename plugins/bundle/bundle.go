@@ -1,0 +1,90 @@
+// Package bundle reads the file a plugin is installed as.
+//
+// A bundle is a manifest and a module. It comes in two shapes that mean the
+// same: one .wasm file that carries its manifest in the custom section
+// armature.manifest, or a directory with armature.json and exactly one .wasm
+// file. The module is handed on without the manifest section, so that a change
+// of the manifest alone does not compile anything again.
+package bundle
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"armature/plugins/manifest"
+	"armature/runtime/abi"
+)
+
+// MaxSize bounds a module, in bytes.
+const MaxSize = 64 << 20
+
+// maxManifest bounds the text of a manifest, in bytes.
+const maxManifest = 1 << 20
+
+// ManifestFile is the manifest's name in a directory.
+const ManifestFile = "armature.json"
+
+// ErrNoManifest says that a module carries no manifest section.
+var ErrNoManifest = errors.New("the module has no manifest: build it with `armature plugin build`, or install the directory with its " + ManifestFile)
+
+// Bundle is a plugin as installed.
+type Bundle struct {
+	Manifest *manifest.Manifest
+	Module   []byte // the binary without its manifest section
+	Hash     string // of manifest and module; the same for both shapes
+}
+
+// Parse reads a single-file bundle.
+func Parse(wasm []byte) (*Bundle, error) {
+	text, ok, err := Section(wasm, abi.ManifestSection)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, ErrNoManifest
+	}
+	return assemble(text, wasm)
+}
+
+// assemble makes a bundle of a manifest and a module, which may carry another
+// manifest: the given one counts.
+func assemble(text, wasm []byte) (*Bundle, error) {
+	m, err := manifest.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	module, err := strip(wasm, abi.ManifestSection)
+	if err != nil {
+		return nil, err
+	}
+	return &Bundle{Manifest: m, Module: module, Hash: hash(text, module)}, nil
+}
+
+// hash puts the length of the manifest before it, so that no two pairs of
+// manifest and module are the same bytes.
+func hash(text, module []byte) string {
+	h := sha256.New()
+	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(text))))
+	h.Write(text)
+	h.Write(module)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Embed returns the module with the manifest in it, in place of one it carries
+// already. The manifest must be a valid one.
+func Embed(wasm, text []byte) ([]byte, error) {
+	if _, err := manifest.Parse(text); err != nil {
+		return nil, err
+	}
+	if len(text) > maxManifest {
+		return nil, fmt.Errorf("the manifest is %d bytes long; the limit is %d", len(text), maxManifest)
+	}
+	module, err := strip(wasm, abi.ManifestSection)
+	if err != nil {
+		return nil, err
+	}
+	return appendCustom(module, abi.ManifestSection, text), nil
+}

@@ -1,0 +1,176 @@
+package bundle_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"armature/plugins/bundle"
+	"armature/runtime/abi"
+)
+
+const text = `{"name": "acme.todo", "version": "1", "abi": 1}`
+
+// empty is the smallest module there is.
+var empty = []byte("\x00asm\x01\x00\x00\x00")
+
+// named is a module with a custom section "x" that must survive everything.
+var named = append(bytes.Clone(empty), 0, 4, 1, 'x', 'y', 'z')
+
+func TestEmbed(t *testing.T) {
+	one, err := bundle.Embed(named, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := bundle.Embed(one, []byte(strings.Replace(text, "todo", "note", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.Parse(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Manifest.Name != "acme.note" {
+		t.Errorf("name %s: the section was not replaced", b.Manifest.Name)
+	}
+	if !bytes.Equal(b.Module, named) {
+		t.Errorf("module %x, want %x", b.Module, named)
+	}
+	if _, err := bundle.Embed(named, []byte(`{}`)); err == nil {
+		t.Error("a manifest that is not valid was embedded")
+	}
+}
+
+func TestSameHash(t *testing.T) {
+	dir := t.TempDir()
+	one, err := bundle.Embed(named, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "todo.wasm", one)
+	write(t, dir, "todo/armature.json", []byte(text))
+	write(t, dir, "todo/any.wasm", named)
+	file, err := bundle.Read(filepath.Join(dir, "todo.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := bundle.Read(filepath.Join(dir, "todo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if file.Hash != folder.Hash {
+		t.Errorf("the file's hash is %s, the folder's %s", file.Hash, folder.Hash)
+	}
+	write(t, dir, "todo/armature.json", []byte(text+"\n"))
+	changed, err := bundle.Read(filepath.Join(dir, "todo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changed.Hash == folder.Hash {
+		t.Error("another manifest has the same hash")
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	one, err := bundle.Embed(empty, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice := append(bytes.Clone(one), one[len(empty):]...)
+	tests := []struct {
+		name  string
+		files map[string][]byte
+		path  string
+		want  string
+	}{
+		{"missing", nil, "none.wasm", "no such file"},
+		{"no manifest", map[string][]byte{"p.wasm": empty}, "p.wasm", "no manifest"},
+		{"empty file", map[string][]byte{"p.wasm": nil}, "p.wasm", "cut off"},
+		{"text", map[string][]byte{"p.wasm": []byte("hello, world")}, "p.wasm", "p.wasm: not a WebAssembly module"},
+		{"component", map[string][]byte{"p.wasm": []byte("\x00asm\x0d\x00\x01\x00")}, "p.wasm", "component"},
+		{"half written", map[string][]byte{"p.wasm": one[:len(one)-3]}, "p.wasm", "cut off"},
+		{"cut in a length", map[string][]byte{"p.wasm": append(bytes.Clone(empty), 0, 0x80)}, "p.wasm", "cut off"},
+		{"long length", map[string][]byte{"p.wasm": append(bytes.Clone(empty), 0, 0xff, 0xff, 0xff, 0xff, 0xff, 1)}, "p.wasm", "32 bits"},
+		{"long name", map[string][]byte{"p.wasm": append(bytes.Clone(empty), 0, 1, 9)}, "p.wasm", "name is longer"},
+		{"two manifests", map[string][]byte{"p.wasm": twice}, "p.wasm", "twice"},
+		{"bad manifest", map[string][]byte{"p/armature.json": []byte("{}"), "p/p.wasm": empty}, "p", "p: manifest: name: missing"},
+		{"no module", map[string][]byte{"p/armature.json": []byte(text)}, "p", "no .wasm file"},
+		{"two modules", map[string][]byte{"p/armature.json": []byte(text), "p/a.wasm": empty, "p/b.wasm": empty}, "p", "found a.wasm, b.wasm"},
+		{"a folder only", map[string][]byte{"p/p.wasm": empty}, "p", "armature.json"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for name, content := range tt.files {
+				write(t, dir, name, content)
+			}
+			_, err := bundle.Read(filepath.Join(dir, tt.path))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadBoundsSize(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "big.wasm")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Truncate(bundle.MaxSize + 1); err != nil { // takes no room on disk
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bundle.Read(path); err == nil || !strings.Contains(err.Error(), "64 MiB") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestIsBundle(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.wasm", empty)
+	write(t, dir, ".a.wasm", empty)
+	write(t, dir, "notes.txt", nil)
+	write(t, dir, "b/armature.json", []byte(text))
+	write(t, dir, "c/readme", nil)
+	for name, want := range map[string]bool{"a.wasm": true, ".a.wasm": false, "notes.txt": false, "b": true, "c": false, "none": false} {
+		if got := bundle.IsBundle(filepath.Join(dir, name)); got != want {
+			t.Errorf("IsBundle(%s) = %v", name, got)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	one, err := bundle.Embed(named, []byte(text))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(one)
+	f.Add(empty)
+	f.Add(one[:20])
+	f.Fuzz(func(t *testing.T, wasm []byte) {
+		b, err := bundle.Parse(wasm)
+		if err != nil {
+			return
+		}
+		if _, ok, err := bundle.Section(b.Module, abi.ManifestSection); ok || err != nil {
+			t.Errorf("the module still has its manifest: %v, %v", ok, err)
+		}
+	})
+}
+
+func write(t *testing.T, dir, name string, content []byte) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

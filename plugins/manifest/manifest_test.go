@@ -1,0 +1,114 @@
+package manifest_test
+
+import (
+	"strings"
+	"testing"
+
+	"armature/plugins/manifest"
+)
+
+const whole = `{
+  "name": "acme.todo",
+  "version": "1.2.0",
+  "abi": 1,
+  "description": "Closes ToDos",
+  "methods": [
+    {"path": "acme.todo.close", "verbs": ["POST"], "roles": ["System Manager"], "writes": true,
+     "args": {"type": "object"}, "result": true, "description": "Closes one"},
+    {"path": "acme.todo.ping", "export": "ping", "allow_guest": true, "tx": "manual"}
+  ],
+  "events": [{"event": "ToDo.validate", "export": "check"}],
+  "grants": ["http_fetch"],
+  "allowed_hosts": ["api.example.com", "*.example.org:8443"],
+  "limits": {"memory_mb": 32, "wall_ms": 2000}
+}`
+
+func TestParse(t *testing.T) {
+	m, err := manifest.Parse([]byte(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Methods[0].Export != "acme.todo.close" || m.Methods[1].Export != "ping" {
+		t.Errorf("exports %q, %q", m.Methods[0].Export, m.Methods[1].Export)
+	}
+	if e := m.Events[0]; e.DocType() != "ToDo" || e.Moment() != "validate" {
+		t.Errorf("event %q of %q", e.Moment(), e.DocType())
+	}
+	if m.Limits.MemoryMB != 32 || m.Methods[1].Tx != manifest.TxManual {
+		t.Errorf("manifest %+v", m)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	// with replaces one piece of a manifest that is in order.
+	with := func(old, new string) string {
+		if !strings.Contains(whole, old) {
+			t.Fatalf("the manifest has no %s", old)
+		}
+		return strings.Replace(whole, old, new, 1)
+	}
+	tests := []struct {
+		name, text, want string
+	}{
+		{"empty", "", "ends early"},
+		{"cut off", `{"name": "acme.todo"`, "ends early"},
+		{"not an object", `[]`, "expected an object"},
+		{"not JSON", "{\n  name: 1}", "line 2, column"},
+		{"more text", `{} {}`, "more text"},
+		{"not UTF-8", "{\"name\": \"\xff\"}", "UTF-8"},
+		{"deep", strings.Repeat("[", 100), "nested too deep"},
+		{"unknown field", with(`"version"`, `"versoin"`), "line 3, column 12: unknown field versoin; expected one of name, version"},
+		{"unknown field below", with(`"allow_guest"`, `"guest"`), "unknown field methods[1].guest; expected one of path, export, verbs"},
+		{"other letter case", with(`"name"`, `"Name"`), "unknown field Name"},
+		{"twice", with(`"abi": 1`, `"abi": 1, "abi": 1`), "abi is given twice"},
+		{"wrong type", with(`"writes": true`, `"writes": "yes"`), "writes: expected true or false, found string"},
+		{"fraction", with(`"abi": 1`, `"abi": 1.5`), "abi: expected a whole number"},
+		{"no name", with(`"acme.todo",`, `"",`), "name: missing"},
+		{"one part", with(`"acme.todo",`, `"todo",`), "two lower-case parts"},
+		{"upper case", with(`"acme.todo",`, `"Acme.todo",`), "two lower-case parts"},
+		{"reserved", with(`"acme.todo",`, `"framework.todo",`), "reserved"},
+		{"reserved prefix", with(`"acme.todo",`, `"frameworks.todo",`), "reserved"},
+		{"no version", with(`"1.2.0"`, `""`), "version:"},
+		{"other ABI", with(`"abi": 1`, `"abi": 2`), "abi: expected 1"},
+		{"foreign path", with(`"acme.todo.ping"`, `"acme.note.ping"`), "methods[1].path: expected acme.todo."},
+		{"sibling path", with(`"acme.todo.ping"`, `"acme.todoping"`), "methods[1].path"},
+		{"path of dots", with(`"acme.todo.ping"`, `"acme.todo..ping"`), "methods[1].path"},
+		{"path twice", with(`"acme.todo.ping"`, `"acme.todo.close"`), "listed twice"},
+		{"verb", with(`"POST"`, `"PATCH"`), "methods[0].verbs[0]: expected GET, POST, PUT, DELETE"},
+		{"reserved export", with(`"ping"`, `"_initialize"`), "reserved"},
+		{"tx", with(`"manual"`, `"none"`), `methods[1].tx: expected "manual"`},
+		{"schema", with(`{"type": "object"}`, `"object"`), "methods[0].args: expected a JSON Schema"},
+		{"role", with(`"System Manager"`, `" "`), "roles[0]"},
+		{"event", with(`ToDo.validate`, `ToDo.validated`), "unknown event"},
+		{"event without DocType", with(`ToDo.validate`, `validate`), "events[0].event"},
+		{"event without export", with(`"check"`, `""`), "events[0].export: missing"},
+		{"grant", with(`"http_fetch"`, `"root"`), "grants[0]: expected one of doc_get"},
+		{"host", with(`api.example.com`, `https://api.example.com`), "allowed_hosts[0]"},
+		{"limit", with(`32`, `1024`), "limits.memory_mb: expected 1 to 256, found 1024"},
+		{"negative limit", with(`2000`, `-1`), "limits.wall_ms"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := manifest.Parse([]byte(tt.text))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(whole))
+	f.Add([]byte(`{"name":"a.b","version":"1","abi":1,"methods":[{"path":"a.b.c"}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := manifest.Parse(text)
+		if err != nil {
+			return
+		}
+		for _, method := range m.Methods {
+			if !strings.HasPrefix(method.Path, m.Name+".") || method.Export == "" {
+				t.Errorf("accepted %+v", method)
+			}
+		}
+	})
+}

@@ -1,0 +1,176 @@
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"armature/core/document"
+	"armature/runtime/abi"
+)
+
+// reserved is the first part of the platform's own names.
+const reserved = "framework"
+
+var (
+	pluginName = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$`)
+	methodPath = regexp.MustCompile(`^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)+$`)
+	hostName   = regexp.MustCompile(`^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:[0-9]{1,5})?$`)
+)
+
+// Verbs are the HTTP verbs a method may allow.
+var verbs = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete}
+
+// moments are the events a plugin may hear.
+var moments = []string{
+	document.BeforeInsert, document.BeforeValidate, document.Validate, document.BeforeSave,
+	document.AfterInsert, document.OnUpdate, document.OnChange, document.BeforeSubmit, document.OnSubmit,
+	document.BeforeUpdateAfterSubmit, document.OnUpdateAfterSubmit, document.BeforeCancel, document.OnCancel,
+	document.OnTrash, document.AfterDelete,
+}
+
+// Elevated is the grant of reaching documents without the caller's role checks.
+const Elevated = "elevated"
+
+// Grants lists the grants a manifest may ask for: the capabilities by import
+// name, and Elevated.
+func Grants() []string { return append(abi.Capabilities(), Elevated) }
+
+// check refuses with the field's name before the reason.
+func check(ok bool, field, format string, args ...any) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf("%s: %s", field, fmt.Sprintf(format, args...))
+}
+
+// first returns the first error of a list.
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Manifest) validate() error {
+	if err := first(
+		validName(m.Name),
+		check(m.Version != "" && len(m.Version) <= 64, "version", "expected 1 to 64 characters"),
+		check(m.ABI == abi.Version, "abi", "expected %d, the version this server speaks, found %d", abi.Version, m.ABI),
+		check(len(m.Description) <= 4096, "description", "over 4096 characters"),
+		m.Limits.validate(),
+	); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for i, method := range m.Methods {
+		field := fmt.Sprintf("methods[%d]", i)
+		if err := method.validate(field, m.Name); err != nil {
+			return err
+		}
+		if seen[method.Path] {
+			return fmt.Errorf("%s.path: %s is listed twice", field, method.Path)
+		}
+		seen[method.Path] = true
+	}
+	for i, e := range m.Events {
+		if err := e.validate(fmt.Sprintf("events[%d]", i)); err != nil {
+			return err
+		}
+	}
+	return first(
+		eachOf("grants", m.Grants, func(s string) bool { return slices.Contains(Grants(), s) },
+			"expected one of "+strings.Join(Grants(), ", ")),
+		eachOf("allowed_hosts", m.AllowedHosts, hostName.MatchString,
+			"expected a lower-case host name such as api.example.com or *.example.com"),
+		eachOf("doctypes", m.DocTypes, plain, "expected the name of a DocType"),
+	)
+}
+
+func validName(name string) error {
+	head, _, _ := strings.Cut(name, ".")
+	return first(
+		check(name != "", "name", "missing"),
+		check(pluginName.MatchString(name) && len(name) <= 100, "name",
+			"expected at least two lower-case parts joined by dots, such as acme.todo, found %q", name),
+		check(!strings.HasPrefix(head, reserved), "name", "%s is reserved", head),
+	)
+}
+
+func (x Method) validate(field, plugin string) error {
+	return first(
+		check(x.Path != "", field+".path", "missing"),
+		check(strings.HasPrefix(x.Path, plugin+".") && methodPath.MatchString(x.Path) && len(x.Path) <= 200, field+".path",
+			"expected %s. and a name of letters, digits and underscores, found %q", plugin, x.Path),
+		exportName(field+".export", x.Export),
+		eachOf(field+".verbs", x.Verbs, func(s string) bool { return slices.Contains(verbs, s) },
+			"expected "+strings.Join(verbs, ", ")),
+		eachOf(field+".roles", x.Roles, plain, "expected the name of a role"),
+		check(x.Tx == "" || x.Tx == TxManual, field+".tx", "expected %q or nothing, found %q", TxManual, x.Tx),
+		schema(field+".args", x.Args),
+		schema(field+".result", x.Result),
+	)
+}
+
+func (e Event) validate(field string) error {
+	return first(
+		check(plain(e.DocType()), field+".event", "expected a DocType, a dot and an event, such as ToDo.validate, found %q", e.Event),
+		check(slices.Contains(moments, e.Moment()), field+".event", "unknown event %q; expected one of %s", e.Moment(), strings.Join(moments, ", ")),
+		exportName(field+".export", e.Export),
+	)
+}
+
+// exportName refuses what the host calls on its own account and what it adds.
+func exportName(field, name string) error {
+	own := []string{abi.Memory, abi.Initialize, abi.Warm, abi.Resume, abi.Describe}
+	return first(
+		check(name != "", field, "missing"),
+		check(len(name) <= 200, field, "over 200 characters"),
+		check(!slices.Contains(own, name) && !strings.HasPrefix(name, abi.ReservedPrefix), field, "%q is reserved", name),
+	)
+}
+
+// schema accepts what a JSON Schema may be: an object, or true or false.
+func schema(field string, text json.RawMessage) error {
+	s := string(text)
+	return check(s == "" || s == "true" || s == "false" || s[0] == '{', field, "expected a JSON Schema: an object")
+}
+
+// plain reports whether s is a name people give: not empty, one line, no space
+// around it.
+func plain(s string) bool {
+	return s != "" && len(s) <= 140 && strings.TrimSpace(s) == s && !strings.ContainsAny(s, "\n\r\t\x00")
+}
+
+// eachOf checks every entry of a list, and that none is given twice.
+func eachOf(field string, list []string, ok func(string) bool, expected string) error {
+	for i, s := range list {
+		if !ok(s) {
+			return fmt.Errorf("%s[%d]: %s, found %q", field, i, expected, s)
+		}
+		if slices.Contains(list[:i], s) {
+			return fmt.Errorf("%s[%d]: %q is given twice", field, i, s)
+		}
+	}
+	return nil
+}
+
+// validate bounds what may be asked for; the server's own limits apply on top.
+func (l Limits) validate() error {
+	within := func(field string, v, most int) error {
+		return check(v >= 0 && v <= most, "limits."+field, "expected 1 to %d, found %d", most, v)
+	}
+	return first(
+		within("memory_mb", l.MemoryMB, 256),
+		within("cpu_ms", l.CPUMs, 60_000),
+		within("wall_ms", l.WallMs, 60_000),
+		within("input_kb", l.InputKB, 32<<10),
+		within("output_kb", l.OutputKB, 32<<10),
+		within("host_calls", l.HostCalls, 100_000),
+	)
+}

@@ -1,0 +1,66 @@
+package registry
+
+import (
+	"sync/atomic"
+	"time"
+
+	"armature/plugins/manifest"
+	"armature/runtime/engine"
+)
+
+// Generation is one loaded version of a plugin. Everything but its count of
+// pins is fixed when it is made.
+type Generation struct {
+	Manifest *manifest.Manifest
+	Module   *engine.Module
+	Source   string // where it was installed from
+	Hash     string // of the bundle
+	LoadedAt time.Time
+
+	// Close frees what the generation holds, once, after the last call of a
+	// retired generation has ended.
+	Close func()
+
+	pins atomic.Int64 // how many hold it; retired is added when it retires
+}
+
+// retired is a count of pins no server reaches.
+const retired = 1 << 62
+
+// Pin holds the generation until Release; false when it has been retired, and
+// then the table it was found in is out of date.
+func (g *Generation) Pin() bool {
+	for {
+		n := g.pins.Load()
+		if n >= retired {
+			return false
+		}
+		if g.pins.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// Release gives a pin back.
+func (g *Generation) Release() {
+	if g.pins.Add(-1) == retired {
+		g.close()
+	}
+}
+
+// retire lets no new call in and closes the generation as soon as the last one
+// is out.
+func (g *Generation) retire() {
+	if g.pins.Add(retired) == retired {
+		g.close()
+	}
+}
+
+// Pins is how many calls hold the generation.
+func (g *Generation) Pins() int64 { return g.pins.Load() &^ retired }
+
+func (g *Generation) close() {
+	if g.Close != nil {
+		g.Close()
+	}
+}

@@ -1,0 +1,158 @@
+// Package registry holds the plugins that serve, and swaps them while they do.
+//
+// A generation is one loaded version of a plugin. A scope is where it is
+// installed: one site, or Shared for all of them. Each site has a table, an
+// immutable map from path to method behind one atomic pointer: a change makes
+// new tables and publishes each with one store, so the methods of a generation
+// appear and vanish together. Whoever calls pins the generation; a replaced one
+// is retired, takes no new pins, and is closed when the last is given back.
+package registry
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"armature/core/fault"
+	"armature/core/method"
+)
+
+// Shared is the scope of the plugins that serve every site.
+const Shared = ""
+
+// Bind makes the methods of a generation for one site. It is called once per
+// generation and site, with the registry's lock held.
+type Bind func(*Generation) []*method.Method
+
+// Registry holds the plugins of a process. It is safe for concurrent use.
+type Registry struct {
+	mu     sync.Mutex
+	scopes map[string][]*Generation // what serves, by scope
+	sites  map[string]*Site
+}
+
+// New makes an empty registry.
+func New() *Registry {
+	return &Registry{scopes: map[string][]*Generation{}, sites: map[string]*Site{}}
+}
+
+// Open adds a site, which gets the shared plugins at once. A site is open once.
+func (r *Registry) Open(name string, bind Bind) (*Site, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if name == Shared || r.sites[name] != nil {
+		return nil, fmt.Errorf("open the plugins of site %q: the name is empty or in use", name)
+	}
+	s := &Site{name: name, bind: bind, bound: map[*Generation][]*method.Method{}}
+	s.rebuild(r.serving(name))
+	r.sites[name] = s
+	return s, nil
+}
+
+// Shut removes a site and retires the plugins that only it had.
+func (r *Registry) Shut(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.sites[name]
+	if s == nil {
+		return
+	}
+	delete(r.sites, name)
+	s.rebuild(nil)
+	for _, g := range r.scopes[name] {
+		g.retire()
+	}
+	delete(r.scopes, name)
+}
+
+// Swap makes g serve in its scope, in place of the generation from the same
+// source if there is one, and takes g over. The error is a fault, and nothing
+// has changed, when a plugin from another source stands in the way.
+func (r *Registry) Swap(scope string, g *Generation) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, other := range r.beside(scope) {
+		if err := collision(g, other); other.Source != g.Source && err != nil {
+			return err
+		}
+	}
+	r.change(scope, g.Source, g)
+	return nil
+}
+
+// Remove retires what serves from the source and reports whether anything did.
+func (r *Registry) Remove(scope, source string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.change(scope, source, nil)
+}
+
+// change replaces the generation of a source by next, which may be nil. Tables
+// are published before the old one is retired: who fails to pin it then finds a
+// newer table.
+func (r *Registry) change(scope, source string, next *Generation) bool {
+	var old *Generation
+	after := make([]*Generation, 0, len(r.scopes[scope])+1)
+	for _, g := range r.scopes[scope] {
+		if g.Source == source {
+			old = g
+		} else {
+			after = append(after, g)
+		}
+	}
+	if next != nil {
+		after = append(after, next)
+	}
+	r.scopes[scope] = after
+	for name, s := range r.sites {
+		if scope == Shared || scope == name {
+			s.rebuild(r.serving(name))
+		}
+	}
+	if old != nil {
+		old.retire()
+	}
+	return old != nil
+}
+
+// Generation returns what serves from the source, or nil.
+func (r *Registry) Generation(scope, source string) *Generation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, g := range r.scopes[scope] {
+		if g.Source == source {
+			return g
+		}
+	}
+	return nil
+}
+
+// serving lists what serves a site.
+func (r *Registry) serving(site string) []*Generation {
+	return slices.Concat(r.scopes[Shared], r.scopes[site])
+}
+
+// beside lists what a plugin of the scope shares some site with.
+func (r *Registry) beside(scope string) []*Generation {
+	if scope != Shared {
+		return r.serving(scope)
+	}
+	var all []*Generation
+	for _, gs := range r.scopes {
+		all = append(all, gs...)
+	}
+	return all
+}
+
+// collision says why two plugins cannot serve one site: the paths below a name
+// belong to one plugin.
+func collision(a, b *Generation) error {
+	switch an, bn := a.Manifest.Name, b.Manifest.Name; {
+	case an == bn:
+		return fault.New(fault.Conflict, "", "The plugin %s from %s is installed already, from %s", an, a.Source, b.Source)
+	case strings.HasPrefix(an, bn+"."), strings.HasPrefix(bn, an+"."):
+		return fault.New(fault.Conflict, "", "The plugin name %s (%s) collides with %s (%s): neither may begin with the other", an, a.Source, bn, b.Source)
+	}
+	return nil
+}

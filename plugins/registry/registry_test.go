@@ -1,0 +1,242 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"armature/core/fault"
+	"armature/core/method"
+	"armature/plugins/manifest"
+	"armature/plugins/registry"
+)
+
+// generation makes one with a method <name>.run that answers with its version.
+// closed counts how often it is closed.
+func generation(name, source, version string, closed *atomic.Int64) *registry.Generation {
+	return &registry.Generation{
+		Manifest: &manifest.Manifest{
+			Name: name, Version: version,
+			Methods: []manifest.Method{{Path: name + ".run"}, {Path: name + ".too"}},
+		},
+		Source: source,
+		Close: func() {
+			if closed != nil {
+				closed.Add(1)
+			}
+		},
+	}
+}
+
+func bind(g *registry.Generation) []*method.Method {
+	var ms []*method.Method
+	for _, m := range g.Manifest.Methods {
+		ms = append(ms, &method.Method{Path: m.Path, Func: func(context.Context, *method.Call) (any, error) {
+			return g.Manifest.Version, nil
+		}})
+	}
+	return ms
+}
+
+func open(t *testing.T, r *registry.Registry, name string) *registry.Site {
+	t.Helper()
+	s, err := r.Open(name, bind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func swap(t *testing.T, r *registry.Registry, scope string, g *registry.Generation) {
+	t.Helper()
+	if err := r.Swap(scope, g); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// version calls a path and returns which generation answered; "" for none.
+func version(t *testing.T, s *registry.Site, path string) string {
+	t.Helper()
+	m, g, _ := s.Pin(path)
+	if m == nil {
+		return ""
+	}
+	defer g.Release()
+	v, err := m.Func(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.(string)
+}
+
+func TestScopes(t *testing.T) {
+	r := registry.New()
+	one := open(t, r, "one")
+	swap(t, r, registry.Shared, generation("acme.all", "plugins/all.wasm", "1", nil))
+	swap(t, r, "one", generation("acme.own", "sites/one/own.wasm", "1", nil))
+	two := open(t, r, "two")
+	for _, tt := range []struct {
+		site *registry.Site
+		path string
+		want string
+	}{
+		{one, "acme.all.run", "1"}, {one, "acme.own.run", "1"},
+		{two, "acme.all.run", "1"}, {two, "acme.own.run", ""},
+		{two, "acme.all", ""}, {two, "nothing", ""},
+	} {
+		if got := version(t, tt.site, tt.path); got != tt.want {
+			t.Errorf("%s on %s: %q, want %q", tt.path, tt.site.Name(), got, tt.want)
+		}
+	}
+	if _, err := r.Open("one", bind); err == nil {
+		t.Error("one site was opened twice")
+	}
+}
+
+func TestCollisions(t *testing.T) {
+	tests := []struct {
+		name          string
+		scope         string
+		plugin        string
+		source        string
+		refusedNaming string // another source, or empty when it is taken
+	}{
+		{"same name", registry.Shared, "acme.todo", "b.wasm", "a.wasm"},
+		{"same name on a site", "one", "acme.todo", "b.wasm", "a.wasm"},
+		{"longer", registry.Shared, "acme.todo.more", "b.wasm", "a.wasm"},
+		{"shorter", "one", "acme", "b.wasm", "a.wasm"},
+		{"not at a dot", registry.Shared, "acme.todos", "b.wasm", ""},
+		{"shared against a site's", registry.Shared, "acme.own", "b.wasm", "own.wasm"},
+		{"another site's", "two", "acme.own", "b.wasm", ""},
+		{"same source", registry.Shared, "acme.todo", "a.wasm", ""},
+		{"same source, new name", registry.Shared, "acme.todo.more", "a.wasm", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := registry.New()
+			one := open(t, r, "one")
+			open(t, r, "two")
+			swap(t, r, registry.Shared, generation("acme.todo", "a.wasm", "1", nil))
+			swap(t, r, "one", generation("acme.own", "own.wasm", "1", nil))
+			err := r.Swap(tt.scope, generation(tt.plugin, tt.source, "2", nil))
+			if tt.refusedNaming == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if !errors.Is(err, fault.New(fault.Conflict, "", "")) || !strings.Contains(err.Error(), tt.refusedNaming) || !strings.Contains(err.Error(), tt.source) {
+				t.Errorf("error %v, want both sources named", err)
+			}
+			if got := version(t, one, "acme.todo.run"); got != "1" {
+				t.Errorf("after a refusal %q serves", got)
+			}
+		})
+	}
+}
+
+func TestDrain(t *testing.T) {
+	r := registry.New()
+	s := open(t, r, "one")
+	var closed atomic.Int64
+	first := generation("acme.todo", "a.wasm", "1", &closed)
+	swap(t, r, registry.Shared, first)
+	_, pinned, _ := s.Pin("acme.todo.run")
+	swap(t, r, registry.Shared, generation("acme.todo", "a.wasm", "2", &closed))
+	if closed.Load() != 0 || first.Pins() != 1 {
+		t.Fatalf("closed %d with %d pins", closed.Load(), first.Pins())
+	}
+	if first.Pin() {
+		t.Error("a retired generation was pinned")
+	}
+	if got := version(t, s, "acme.todo.run"); got != "2" {
+		t.Errorf("%q serves", got)
+	}
+	pinned.Release()
+	if closed.Load() != 1 {
+		t.Errorf("closed %d times after the last pin", closed.Load())
+	}
+	if !r.Remove(registry.Shared, "a.wasm") || r.Remove(registry.Shared, "a.wasm") {
+		t.Error("Remove reports what there was wrongly")
+	}
+	if closed.Load() != 2 || version(t, s, "acme.todo.run") != "" {
+		t.Errorf("after removal: closed %d", closed.Load())
+	}
+}
+
+func TestShut(t *testing.T) {
+	r := registry.New()
+	s := open(t, r, "one")
+	var own, all atomic.Int64
+	swap(t, r, "one", generation("acme.own", "own.wasm", "1", &own))
+	swap(t, r, registry.Shared, generation("acme.all", "all.wasm", "1", &all))
+	r.Shut("one")
+	r.Shut("one")
+	if own.Load() != 1 || all.Load() != 0 || version(t, s, "acme.all.run") != "" {
+		t.Errorf("closed own %d, shared %d", own.Load(), all.Load())
+	}
+	open(t, r, "one")
+}
+
+// TestHammer swaps and removes under load: every call finds a method, no call
+// runs in a closed generation, and every generation is closed once.
+func TestHammer(t *testing.T) {
+	const swaps = 100
+	r := registry.New()
+	s := open(t, r, "one")
+	var closed atomic.Int64
+	install := func(n int) {
+		g := generation("acme.todo", "a.wasm", fmt.Sprint(n), nil)
+		var gone atomic.Bool
+		g.Close = func() {
+			if gone.Swap(true) {
+				t.Error("closed twice")
+			}
+			closed.Add(1)
+		}
+		swap(t, r, registry.Shared, g)
+	}
+	install(0)
+
+	stop := make(chan struct{})
+	var calls atomic.Int64
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				m, g, _ := s.Pin("acme.todo.too")
+				if m == nil {
+					t.Error("no method during a swap")
+					return
+				}
+				if g.Pins() < 1 {
+					t.Error("a pinned generation has no pins")
+				}
+				g.Release()
+				calls.Add(1)
+			}
+		})
+	}
+	for n := range swaps {
+		before := calls.Load()
+		install(n + 1)
+		for calls.Load() < before+10 && !t.Failed() { // load between any two swaps
+			version(t, s, "acme.todo.run")
+		}
+	}
+	close(stop)
+	wg.Wait()
+	if got := closed.Load(); got != swaps {
+		t.Errorf("%d generations closed, want %d", got, swaps)
+	}
+	t.Logf("%d calls during %d swaps", calls.Load(), swaps)
+}
