@@ -85,7 +85,7 @@ func (s *Service) assignRow(doc *Document, child *DocType, stored map[string]*Do
 	delete(stored, name)
 	if row == nil {
 		row = NewDocument(child)
-		row.Put("name", hashName(s.now()))
+		row.Put("name", HashName(s.now()))
 	} else {
 		row = row.Clone()
 	}

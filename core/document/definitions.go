@@ -176,20 +176,13 @@ func (d definitions) checkTargets(dt *DocType) error {
 		}
 	}
 	for what, name := range map[string]string{
-		"title_field": dt.TitleField, "sort_field": dt.SortField, "autoname": strings.TrimPrefix(fieldNaming(dt), "field:"),
+		"title_field": dt.TitleField, "sort_field": dt.SortField, "autoname": NamingField(dt),
 	} {
 		if f := dt.Field(name); name != "" && (f == nil || f.Index < 0) {
 			return fault.Invalid("", "%s: %s names a field that does not exist: %s", dt.Name, what, name)
 		}
 	}
 	return nil
-}
-
-func fieldNaming(dt *DocType) string {
-	if strings.HasPrefix(dt.Autoname, "field:") {
-		return dt.Autoname
-	}
-	return ""
 }
 
 // checkKind refuses to turn a DocType into another kind.

@@ -35,8 +35,8 @@ func (s *Service) pickName(ctx context.Context, tx Tx, doc *Document, supplied s
 	switch {
 	case dt.Single:
 		return dt.Name, nil
-	case strings.HasPrefix(rule, "field:"):
-		return nameFromField(doc, strings.TrimPrefix(rule, "field:"))
+	case NamingField(dt) != "":
+		return nameFromField(doc, NamingField(dt))
 	case strings.EqualFold(rule, "prompt"):
 		if supplied == "" {
 			return "", fault.Invalid("", "Please set the document name")
@@ -45,7 +45,17 @@ func (s *Service) pickName(ctx context.Context, tx Tx, doc *Document, supplied s
 	case supplied != "":
 		return supplied, nil
 	}
-	return hashName(s.now()), nil
+	return HashName(s.now()), nil
+}
+
+// NamingField is the field whose value names documents of the DocType; empty
+// when another rule does.
+func NamingField(dt *DocType) string {
+	field, _ := strings.CutPrefix(dt.Autoname, "field:")
+	if field == dt.Autoname {
+		return ""
+	}
+	return field
 }
 
 func nameFromField(doc *Document, field string) (string, error) {
@@ -60,10 +70,10 @@ func nameFromField(doc *Document, field string) (string, error) {
 	return name, nil
 }
 
-// hashName makes a name of 10 characters of 0-9a-v: four of the time in tenths
+// HashName makes a name of 10 characters of 0-9a-v: four of the time in tenths
 // of a second, so that neighbours in time are neighbours in the index, and six
 // of randomness.
-func hashName(now time.Time) string {
+func HashName(now time.Time) string {
 	const alphabet = "0123456789abcdefghijklmnopqrstuv"
 	var seed [8]byte
 	rand.Read(seed[:]) // never fails; see crypto/rand

@@ -52,7 +52,7 @@ func (s *Service) admitStatus(caller *identity.Caller, doc, before *Document) er
 // prepare runs the hooks before a write and the field rules, in the order of
 // the reference (sections 2.4 and 2.6).
 func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *Document) error {
-	for _, row := range allRows(doc) {
+	for _, row := range RowsOf(doc) {
 		row.Put("parent", doc.Name())
 	}
 	if err := s.fireAll(ctx, tx, caller, doc, before, beforeWrite(doc, before)); err != nil {
@@ -92,7 +92,8 @@ func afterUpdate(doc, before *Document) []string {
 	return []string{OnUpdate, OnChange}
 }
 
-func allRows(doc *Document) []*Document {
+// RowsOf returns the rows of all child tables of the document.
+func RowsOf(doc *Document) []*Document {
 	var all []*Document
 	for _, t := range doc.Type.Tables {
 		all = append(all, doc.Rows(t.Name)...)

@@ -106,7 +106,10 @@ func From(err error) *Error {
 	return Wrap(Internal, "", err, "Something went wrong on the server")
 }
 
-// KindOf is the kind of err; Internal when it is not a fault.
+// KindOf is the kind of err: 0 for nil, Internal when it is not a fault.
 func KindOf(err error) Kind {
+	if err == nil {
+		return 0
+	}
 	return From(err).Kind
 }

@@ -1,0 +1,232 @@
+package doctypes
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/identity"
+)
+
+// Install brings a site's built-in DocTypes and records to what this binary
+// ships and returns the schema. now is the site's wall clock.
+func Install(ctx context.Context, store document.Store, now func() time.Time, log *slog.Logger) (*document.Schema, error) {
+	all, err := load()
+	if err != nil {
+		return nil, fmt.Errorf("read built-in DocTypes: %w", err)
+	}
+	boot, err := bootSchema(all)
+	if err != nil {
+		return nil, err
+	}
+	in := &installer{store: store, boot: boot, now: now, log: log}
+	if err := in.definitions(ctx, all); err != nil {
+		return nil, fmt.Errorf("install DocTypes: %w", err)
+	}
+	schema, err := in.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.records(ctx, schema); err != nil {
+		return nil, fmt.Errorf("install records: %w", err)
+	}
+	return schema, nil
+}
+
+// bootSchema is the built-in DocTypes by themselves: enough to read what is
+// stored.
+func bootSchema(all []*builtin) (*document.Schema, error) {
+	types := make([]*document.DocType, 0, len(all))
+	for _, b := range all {
+		dt, err := document.Define(b.Definition)
+		if err != nil {
+			return nil, err
+		}
+		types = append(types, dt)
+	}
+	return document.NewSchema(0, types), nil
+}
+
+type installer struct {
+	store document.Store
+	boot  *document.Schema
+	now   func() time.Time
+	log   *slog.Logger
+}
+
+// definitions migrates and stores, in one transaction, the DocTypes that differ
+// from what is stored.
+func (in *installer) definitions(ctx context.Context, all []*builtin) error {
+	return in.store.Write(ctx, document.Alone, func(tx document.Tx) error {
+		for _, b := range all[:3] { // the tables that hold DocTypes
+			if err := tx.Migrate(ctx, nil, in.boot.DocType(b.Name)); err != nil {
+				return err
+			}
+		}
+		var changed []*builtin
+		for _, b := range all {
+			stored, err := tx.Get(ctx, in.boot, in.boot.DocType(document.DocTypeName), b.Name, true)
+			if fault.KindOf(err) == fault.NotFound {
+				stored, err = nil, nil
+			}
+			if err != nil {
+				return err
+			}
+			if stored != nil && stored.Text("definition_hash") == b.hash {
+				continue
+			}
+			if err := in.definition(ctx, tx, b, stored); err != nil {
+				return fmt.Errorf("%s: %w", b.Name, err)
+			}
+			changed = append(changed, b)
+		}
+		if len(changed) == 0 {
+			return nil
+		}
+		in.log.Info("built-in DocTypes installed", "doctypes", title(changed))
+		_, err := tx.BumpSchema(ctx)
+		return err
+	})
+}
+
+func (in *installer) definition(ctx context.Context, tx document.Tx, b *builtin, stored *document.Document) error {
+	var old *document.DocType
+	if stored != nil {
+		var err error
+		if old, err = document.Define(document.DefinitionOf(stored)); err != nil {
+			return err
+		}
+	}
+	dt := in.boot.DocType(b.Name)
+	if err := tx.Migrate(ctx, old, dt); err != nil {
+		return err
+	}
+	doc, err := in.document(in.boot.DocType(document.DocTypeName), b.values)
+	if err != nil {
+		return err
+	}
+	doc.Put("name", b.Name)
+	doc.Put("table_name", dt.Table)
+	doc.Put("definition_hash", b.hash)
+	for _, row := range doc.Rows("fields") {
+		if f := dt.Field(row.Text("fieldname")); f != nil && f.Column != "" {
+			row.Put("column_name", f.Column)
+		}
+	}
+	in.own(doc)
+	if stored == nil {
+		return tx.Insert(ctx, doc)
+	}
+	_, err = tx.Update(ctx, in.boot, doc, doc.Type.Columns[document.ColModified:], doc.Type.Tables, "")
+	return err
+}
+
+// document makes a document of shipped values; unknown keys are a mistake in
+// the shipped file.
+func (in *installer) document(dt *document.DocType, values map[string]any) (*document.Document, error) {
+	doc := document.NewDocument(dt)
+	for key, v := range values {
+		f := dt.Field(key)
+		switch {
+		case key == "doctype":
+		case f == nil:
+			return nil, fmt.Errorf("%s has no field %s", dt.Name, key)
+		case f.Storage == document.Rows:
+			if err := in.rows(doc, f, v); err != nil {
+				return nil, err
+			}
+		default:
+			got, err := document.Coerce(f, v, in.now().Location())
+			if err != nil {
+				return nil, err
+			}
+			doc.Put(key, got)
+		}
+	}
+	return doc, nil
+}
+
+func (in *installer) rows(doc *document.Document, table *document.Field, v any) error {
+	child := in.boot.DocType(table.Options)
+	list, _ := v.([]any)
+	rows := make([]*document.Document, 0, len(list))
+	for _, item := range list {
+		values, _ := item.(map[string]any)
+		row, err := in.document(child, values)
+		if err != nil {
+			return err
+		}
+		row.Put("name", document.HashName(in.now()))
+		rows = append(rows, row)
+	}
+	doc.PutRows(table.Name, rows)
+	return nil
+}
+
+// own stamps a document as made by the platform.
+func (in *installer) own(doc *document.Document) {
+	now := document.FormatDatetime(in.now())
+	for _, d := range append([]*document.Document{doc}, document.RowsOf(doc)...) {
+		d.Put("owner", identity.Administrator)
+		d.Put("modified_by", identity.Administrator)
+		d.Put("creation", now)
+		d.Put("modified", now)
+	}
+	for _, t := range doc.Type.Tables {
+		for i, row := range doc.Rows(t.Name) {
+			row.Put("idx", int64(i+1))
+			row.Put("parent", doc.Name())
+			row.Put("parentfield", t.Name)
+			row.Put("parenttype", doc.Type.Name)
+		}
+	}
+}
+
+func (in *installer) load(ctx context.Context) (*document.Schema, error) {
+	v, err := in.store.Versions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var schema *document.Schema
+	err = in.store.Read(ctx, func(tx document.Tx) error {
+		schema, err = document.LoadSchema(ctx, tx, in.boot, v.Schema)
+		return err
+	})
+	return schema, err
+}
+
+// records stores the shipped records that are not there yet.
+func (in *installer) records(ctx context.Context, schema *document.Schema) error {
+	all, err := records()
+	if err != nil {
+		return err
+	}
+	return in.store.Write(ctx, document.Alone, func(tx document.Tx) error {
+		for _, values := range all {
+			if err := in.record(ctx, tx, schema, values); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (in *installer) record(ctx context.Context, tx document.Tx, schema *document.Schema, values map[string]any) error {
+	dt := schema.DocType(values["doctype"].(string))
+	doc, err := in.document(dt, values)
+	if err != nil {
+		return err
+	}
+	if doc.Name() == "" {
+		doc.Put("name", doc.Text(document.NamingField(dt)))
+	}
+	absent, err := tx.Absent(ctx, dt, []string{doc.Name()})
+	if err != nil || len(absent) == 0 {
+		return err
+	}
+	in.own(doc)
+	return tx.Insert(ctx, doc)
+}
