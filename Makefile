@@ -1,0 +1,50 @@
+# Everything here needs Go and nothing else, except what says so.
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+DATA     ?= data
+LISTEN   ?= 127.0.0.1:8000
+FUZZTIME ?= 10s
+export FUZZTIME
+
+# A checkout may have no history to ask for a version.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+GOFLAGS_BUILD := -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test race lint fuzz bench guests examples clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## build everything needed and serve ./data on 127.0.0.1:8000
+	@mkdir -p $(DATA)/plugins
+	bin/armature plugin build examples/todo -o $(DATA)/plugins/todo.wasm
+	bin/armature serve --data $(DATA) --listen $(LISTEN)
+
+build: ## bin/armature, the one binary
+	CGO_ENABLED=0 go build $(GOFLAGS_BUILD) -o bin/armature ./cmd/armature
+
+test: ## every module's tests, one module after the other; says what was skipped
+	@.ci/test
+
+race: ## the same with the race detector (needs a C compiler)
+	@.ci/test -race
+
+lint: ## gofmt, go vet for three systems, staticcheck
+	@STATICCHECK=$(STATICCHECK) .ci/lint
+
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	@.ci/fuzz
+
+bench: build examples ## the whole server beside a bare one, on SQLite and PostgreSQL
+	go run ./cmd/armature-bench -server bin/armature -plugin bin/examples/todo.wasm
+
+guests: build ## the WebAssembly guests that tests use, where they are built from source
+	@.ci/guests
+
+examples: build ## every example plugin, into bin/examples
+	@.ci/examples
+
+clean: ## remove what the other targets made, except ./data
+	rm -rf bin
