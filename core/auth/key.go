@@ -37,14 +37,7 @@ func (s *Service) GenerateKeys(ctx context.Context, tx document.Tx, caller *iden
 	if !caller.HasRole(identity.SystemManager) {
 		return Keys{}, fault.Denied("Only a System Manager may generate keys")
 	}
-	if user == identity.Guest {
-		return Keys{}, fault.Invalid("", "Guest cannot have keys")
-	}
-	dt, err := s.docType("User")
-	if err != nil {
-		return Keys{}, err
-	}
-	doc, err := tx.Get(ctx, s.catalog.Schema(), dt, user, true)
+	doc, err := s.lock(ctx, tx, user)
 	if err != nil {
 		return Keys{}, err
 	}

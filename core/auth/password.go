@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
@@ -9,7 +10,9 @@ import (
 
 	"golang.org/x/crypto/argon2"
 
+	"armature/core/document"
 	"armature/core/fault"
+	"armature/core/identity"
 )
 
 // MaxPassword is the most bytes a password may have.
@@ -80,3 +83,30 @@ func CheckPassword(hash, password string) bool {
 
 // RandomPassword makes a password of 120 random bits that is easy to copy.
 func RandomPassword() string { return rand.Text()[:24] }
+
+// SetPassword stores the hash of a user's password, which HashPassword makes:
+// outside the transaction, since it takes long and a transaction may run twice.
+// The caller needs the role System Manager or to be the user (Permission); an
+// unknown user is Missing.
+func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *identity.Caller, user, hash string) error {
+	if caller.User != user && !caller.HasRole(identity.SystemManager) {
+		return fault.Denied("Only a System Manager may set another user's password")
+	}
+	doc, err := s.lock(ctx, tx, user)
+	if err != nil {
+		return err
+	}
+	doc.Put("password_hash", hash)
+	return s.save(ctx, tx, caller, doc, "password_hash")
+}
+
+// HasPassword reports whether a user has a password. It locks the user's
+// document until the transaction ends, so that of two who want to set the first
+// password one finds the other's.
+func (s *Service) HasPassword(ctx context.Context, tx document.Tx, user string) (bool, error) {
+	doc, err := s.lock(ctx, tx, user)
+	if err != nil {
+		return false, err
+	}
+	return doc.Text("password_hash") != "", nil
+}

@@ -8,13 +8,10 @@ import (
 	"armature/core/identity"
 )
 
-// timestamp is the canonical form of a Datetime.
-const timestamp = "2006-01-02 15:04:05.000000"
-
 // save stores the given fields of a user's document, which the transaction has
 // locked, and makes every process forget the credentials it knows.
 func (s *Service) save(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *document.Document, fields ...string) error {
-	doc.Put("modified", s.now().Format(timestamp))
+	doc.Put("modified", document.FormatDatetime(s.now()))
 	doc.Put("modified_by", caller.User)
 	var cols []*document.Field
 	for _, name := range append(fields, "modified", "modified_by") {
@@ -39,4 +36,16 @@ func (s *Service) Changed(ctx context.Context, tx document.Tx) error {
 	}
 	tx.AfterCommit(s.known.forget)
 	return nil
+}
+
+// lock reads a user's document, which stays locked until the transaction ends.
+func (s *Service) lock(ctx context.Context, tx document.Tx, user string) (*document.Document, error) {
+	if user == identity.Guest {
+		return nil, fault.Invalid("", "Guest has no credentials")
+	}
+	dt, err := s.docType("User")
+	if err != nil {
+		return nil, err
+	}
+	return tx.Get(ctx, s.catalog.Schema(), dt, user, true)
 }

@@ -1,0 +1,96 @@
+package auth
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/identity"
+)
+
+// Hooks is the life of the documents that decide who may do what: User and
+// Role. A change of one makes every process forget what it knows of callers.
+func (s *Service) Hooks() document.Hooks { return hooks{s} }
+
+type hooks struct{ s *Service }
+
+func (hooks) Handles(doctype string) bool { return doctype == "User" || doctype == "Role" }
+func (hooks) Guest(string) bool           { return false }
+
+func (h hooks) Run(ctx context.Context, ev *document.Event) error {
+	switch ev.Name {
+	case document.AfterInsert, document.OnUpdate, document.AfterDelete:
+		return h.s.Changed(ctx, ev.Tx)
+	}
+	if ev.Doc.Type.Name == "Role" {
+		return h.role(ev)
+	}
+	return h.user(ctx, ev)
+}
+
+// role keeps the roles that nobody is given from being taken away.
+func (h hooks) role(ev *document.Event) error {
+	if ev.Name == document.OnTrash && (slices.Contains(automatic, ev.Doc.Name()) || ev.Doc.Name() == identity.SystemManager) {
+		return fault.Invalid("", "The role %s cannot be deleted", ev.Doc.Name())
+	}
+	return nil
+}
+
+func (h hooks) user(ctx context.Context, ev *document.Event) error {
+	switch ev.Name {
+	case document.BeforeInsert:
+		// The e-mail address becomes the name, which is compared letter by letter.
+		ev.Doc.Put("email", strings.ToLower(strings.TrimSpace(ev.Doc.Text("email"))))
+	case document.Validate:
+		return h.validateUser(ctx, ev)
+	case document.OnTrash:
+		if builtin(ev.Doc.Name()) {
+			return fault.Invalid("", "User %s cannot be deleted", ev.Doc.Name())
+		}
+	}
+	return nil
+}
+
+func (h hooks) validateUser(ctx context.Context, ev *document.Event) error {
+	user := ev.Doc
+	if builtin(user.Name()) && !user.Bool("enabled") {
+		return fault.Invalid("", "User %s cannot be disabled", user.Name())
+	}
+	// Credentials are only ever set by GenerateKeys and SetPassword: who could put
+	// a hash here could choose somebody's secret.
+	for _, field := range []string{"api_key", "api_secret", "password_hash"} {
+		if ev.Before == nil {
+			user.Put(field, nil)
+		} else {
+			user.Put(field, ev.Before.Get(field))
+		}
+	}
+	user.Put("full_name", fullName(user))
+	if builtin(user.Name()) {
+		return nil
+	}
+	_, desk, err := h.s.roles(ctx, ev.Tx, user)
+	if err != nil {
+		return err
+	}
+	user.Put("user_type", "Website User")
+	if desk {
+		user.Put("user_type", SystemUser)
+	}
+	return nil
+}
+
+func builtin(user string) bool { return user == identity.Administrator || user == identity.Guest }
+
+// fullName joins what there is of the three names.
+func fullName(user *document.Document) string {
+	var parts []string
+	for _, field := range []string{"first_name", "middle_name", "last_name"} {
+		if s := user.Text(field); s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, " ")
+}
