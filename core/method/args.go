@@ -3,6 +3,7 @@ package method
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"unicode/utf8"
 
 	"armature/core/fault"
@@ -97,4 +98,45 @@ func (a *Args) Need(name string) (string, error) {
 		return s, nil
 	}
 	return "", fault.Invalid("TypeError", "Missing required argument: %s", name)
+}
+
+// fresh is a copy for another attempt: what a method did to the values of the
+// last one is not seen.
+func (a Args) fresh() Args {
+	if a.text != nil {
+		a.decoded = nil
+	}
+	return a
+}
+
+// Without is the arguments without those named.
+func (a *Args) Without(names ...string) Args {
+	if a.text != nil && !mentions(a.text, names) {
+		return *a
+	}
+	var kept map[string]any
+	for name, v := range a.Map() {
+		if slices.Contains(names, name) {
+			continue
+		}
+		if kept == nil {
+			kept = make(map[string]any, len(a.decoded))
+		}
+		kept[name] = v
+	}
+	return Args{decoded: kept}
+}
+
+// mentions reports whether text may hold one of the names as a key. A key
+// spelled with escapes is decoded to be sure.
+func mentions(text []byte, names []string) bool {
+	if bytes.Contains(text, []byte(`\u`)) {
+		return true
+	}
+	for _, name := range names {
+		if bytes.Contains(text, []byte(`"`+name+`"`)) {
+			return true
+		}
+	}
+	return false
 }

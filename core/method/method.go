@@ -21,6 +21,7 @@ type Method struct {
 	AllowGuest bool
 	Roles      []string // one of which the caller needs; nil: any
 	Writes     bool     // it writes, so a GET takes the writer (and is rolled back)
+	AnyScope   bool     // a narrowed token may call it without a method: scope
 
 	// Func runs the method. A nil result means none: the answer has no
 	// "message". A json.RawMessage is sent as it is.
@@ -51,6 +52,19 @@ type Call struct {
 	Outside bool
 	// Messages are told to the user in _server_messages.
 	Messages []string
+	// Reply, when set, is the whole answer instead of {"message": result}.
+	Reply *Reply
+
+	pin    Pin  // the generation the method belongs to; nil for the platform's own
+	reader bool // Tx is a view: savepoints mean nothing in it
+}
+
+// Reply is an answer whose status, headers and body the method chose itself.
+// It is sent only when the call succeeds.
+type Reply struct {
+	Status int // 0: 200
+	Header http.Header
+	Body   []byte
 }
 
 // Request is what a method may see of the HTTP request.
@@ -73,5 +87,6 @@ type Invoker interface {
 	Pin(path string) (m *Method, pin Pin, known bool)
 }
 
-// Pin holds a generation.
+// Pin holds a generation. A Pin that is an Invoker too is asked first for the
+// methods a call nests, so that they come from the generation the call began in.
 type Pin interface{ Release() }

@@ -1,4 +1,56 @@
 package method
 
+import (
+	"encoding/json"
+	"log/slog"
+
+	"armature/core/document"
+	"armature/core/identity"
+)
+
 // Service runs methods on one site.
-type Service struct{}
+type Service struct {
+	table     *Table
+	invoker   Invoker
+	store     document.Store
+	documents *document.Service
+	aliases   aliases
+	log       *slog.Logger
+}
+
+// Config is what a Service needs.
+type Config struct {
+	Table     *Table
+	Invoker   Invoker // nil: the site has no plugins
+	Store     document.Store
+	Documents *document.Service
+	Aliases   map[string]string // site setting method_aliases
+	Logger    *slog.Logger      // nil: nothing is logged
+}
+
+// New makes the service of one site.
+func New(c Config) *Service {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Service{
+		table: c.Table, invoker: c.Invoker, store: c.Store, documents: c.Documents,
+		aliases: newAliases(c.Aliases), log: c.Logger,
+	}
+}
+
+// Invocation is one request to run a method.
+type Invocation struct {
+	Path    string // as the client wrote it; aliases are applied
+	Verb    string // HTTP verb; a job uses POST
+	Caller  *identity.Caller
+	Args    Args
+	Request *Request // nil when no HTTP request asks
+}
+
+// Result is what a call that succeeded leaves to tell.
+type Result struct {
+	Message  json.RawMessage // JSON of the value returned; nil: none
+	Messages []string
+	Reply    *Reply
+}

@@ -1,0 +1,246 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strings"
+
+	"armature/core/fault"
+	"armature/core/method"
+)
+
+// maxArguments bounds how many arguments a query string or form may have.
+const maxArguments = 2000
+
+// arguments are the arguments of a request (reference section 0.2): those of a
+// JSON body alone, or those of the query string and a form together. They are
+// kept as they came and looked up one by one, so that a list costs no map.
+type arguments struct {
+	body   []byte // as received
+	isJSON bool
+	json   method.Args
+	pairs  []pair // form fields before those of the query string: they win
+	opaque bool   // there is a body in a form that holds no arguments
+}
+
+// Get returns one argument: text, or a JSON value; nil when it is absent.
+func (a *arguments) Get(name string) any {
+	if a.isJSON {
+		return a.json.Get(name)
+	}
+	for i := range a.pairs {
+		if a.pairs[i].key == name {
+			return a.pairs[i].value
+		}
+	}
+	return nil
+}
+
+// dropped are the arguments meant for the edge, or that no method may be given
+// from outside.
+var dropped = []string{"_", "cmd", "sid", "csrf_token", "ignore_permissions", "flags"}
+
+// methodArgs are the arguments as a method gets them.
+func (a *arguments) methodArgs() method.Args {
+	if a.isJSON {
+		return a.json.Without(dropped...)
+	}
+	return method.ArgsMap(a.values())
+}
+
+// values are the arguments as a map of texts.
+func (a *arguments) values() map[string]any {
+	m := make(map[string]any, len(a.pairs))
+	for _, p := range a.pairs {
+		if _, taken := m[p.key]; !taken {
+			m[p.key] = p.value
+		}
+	}
+	for _, name := range dropped {
+		delete(m, name)
+	}
+	return m
+}
+
+// readArguments reads the arguments once.
+func (x *exchange) readArguments() error {
+	if x.argsRead {
+		return nil
+	}
+	x.argsRead = true
+	body, err := x.readBody()
+	if err != nil {
+		return err
+	}
+	a := &x.args
+	a.body = body
+	if len(body) > 0 {
+		if err := a.readBody(x.r.Header.Get("Content-Type")); err != nil {
+			return err
+		}
+		if a.isJSON {
+			return nil
+		}
+	}
+	a.pairs, err = appendPairs(a.pairs, x.r.URL.RawQuery)
+	return err
+}
+
+// limitBody lets no reader of the body past the site's limit.
+func (x *exchange) limitBody() {
+	if x.r.Body != nil && x.r.Body != http.NoBody {
+		x.r.Body = http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, x.site.maxBody())
+	}
+}
+
+func (s *Site) maxBody() int64 {
+	if s.MaxBody > 0 {
+		return s.MaxBody
+	}
+	return DefaultMaxBody
+}
+
+// readBody reads the whole body and leaves it readable for whoever comes later.
+func (x *exchange) readBody() ([]byte, error) {
+	if x.r.Body == nil || x.r.Body == http.NoBody {
+		return nil, nil
+	}
+	if limit := x.site.maxBody(); x.r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	var body bytes.Buffer
+	if n := x.r.ContentLength; n > 0 && n <= 64<<10 {
+		// The claimed length is trusted only where believing it costs little.
+		body.Grow(int(n) + bytes.MinRead)
+	}
+	if _, err := body.ReadFrom(x.r.Body); err != nil {
+		return nil, bodyError(err)
+	}
+	x.r.Body = io.NopCloser(bytes.NewReader(body.Bytes()))
+	return body.Bytes(), nil
+}
+
+func tooLarge(limit int64) error {
+	return fault.New(fault.TooLarge, "", "The request body is larger than %d bytes", limit)
+}
+
+// bodyError is what a failed read of the body means: too many bytes, or a
+// client that went away.
+func bodyError(err error) error {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return tooLarge(large.Limit)
+	}
+	return fault.Wrap(fault.BadRequest, "", err, "The request body could not be read")
+}
+
+// readBody takes the arguments out of a body. One without a content type is
+// JSON when it looks like JSON.
+func (a *arguments) readBody(contentType string) (err error) {
+	media, params, err := mime.ParseMediaType(contentType)
+	if err != nil && contentType != "" {
+		return fault.New(fault.UnsupportedMedia, "", "The content type cannot be read")
+	}
+	switch {
+	case media == "application/json" || strings.HasSuffix(media, "+json") || media == "" && looksLikeJSON(a.body):
+		a.isJSON = true
+		a.json, err = method.ArgsJSON(a.body)
+	case media == "application/x-www-form-urlencoded":
+		a.pairs, err = appendPairs(a.pairs, string(a.body))
+	case media == "multipart/form-data":
+		err = a.readMultipart(params["boundary"])
+	default:
+		a.opaque = true
+		err = nil
+	}
+	return err
+}
+
+func looksLikeJSON(body []byte) bool {
+	body = bytes.TrimLeft(body, " \t\r\n")
+	return len(body) > 0 && (body[0] == '{' || body[0] == '[')
+}
+
+// readMultipart takes the fields out of a multipart body; files are left to the
+// raw methods that want them.
+func (a *arguments) readMultipart(boundary string) error {
+	if boundary == "" {
+		return invalidBody()
+	}
+	parts := multipart.NewReader(bytes.NewReader(a.body), boundary)
+	for range maxArguments {
+		part, err := parts.NextPart()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return invalidBody()
+		}
+		if part.FileName() != "" || part.FormName() == "" {
+			continue
+		}
+		value, err := io.ReadAll(part)
+		if err != nil {
+			return invalidBody()
+		}
+		p := pair{part.FormName(), string(value)}
+		if !p.clean() {
+			return notText()
+		}
+		a.pairs = append(a.pairs, p)
+	}
+	return fault.Invalid("DataError", "The request has too many arguments")
+}
+
+func invalidBody() error { return fault.Invalid("DataError", "Invalid request body") }
+
+// documentValues are the fields of a document that a create or an update sends:
+// the arguments themselves, or the JSON object in the field "data", which older
+// clients use.
+func (x *exchange) documentValues() (map[string]any, error) {
+	if err := x.readArguments(); err != nil {
+		return nil, err
+	}
+	a := &x.args
+	switch {
+	case a.opaque:
+		return nil, fault.New(fault.UnsupportedMedia, "", "A document is sent as JSON or as a form")
+	case a.isJSON && isList(a.body):
+		return nil, fault.Invalid("DataError", "The request body must be a JSON object")
+	}
+	args := a.methodArgs()
+	if text, ok := args.Get("data").(string); ok && strings.HasPrefix(strings.TrimSpace(text), "{") {
+		inner, err := method.ArgsJSON([]byte(text))
+		if err != nil {
+			return nil, err
+		}
+		args = inner.Without(dropped...)
+	}
+	return args.Map(), nil
+}
+
+func isList(body []byte) bool {
+	body = bytes.TrimLeft(body, " \t\r\n")
+	return len(body) > 0 && body[0] == '['
+}
+
+// truthy reports whether an argument says yes: True, true, 1, yes.
+func truthy(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return v
+	case json.Number:
+		return v != "0"
+	case string:
+		switch strings.ToLower(strings.TrimSpace(v)) {
+		case "true", "1", "yes":
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,32 @@
+package httpapi
+
+import (
+	"html"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"armature/core/fault"
+)
+
+// wantsHTML reports whether the client is a person's browser: it accepts HTML
+// and does not ask for JSON.
+func wantsHTML(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return strings.Contains(accept, "text/html") && !strings.Contains(accept, "application/json")
+}
+
+// sendErrorPage answers with the least page that says what went wrong.
+func (x *exchange) sendErrorPage(e *fault.Error) {
+	status := e.Kind.Status()
+	title := html.EscapeString(strconv.Itoa(status) + " " + http.StatusText(status))
+	page := "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + title + "</title></head>\n" +
+		"<body><h1>" + title + "</h1><p>" + html.EscapeString(messageOf(e)) + "</p><p>Request " + x.id + "</p></body></html>\n"
+	h := x.w.Header()
+	setAPIHeaders(h)
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Content-Length", strconv.Itoa(len(page)))
+	x.w.WriteHeader(status)
+	_, _ = x.w.Write([]byte(page))
+}

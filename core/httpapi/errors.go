@@ -1,0 +1,98 @@
+package httpapi
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"armature/core/document"
+	"armature/core/fault"
+)
+
+// fail answers with an error. This is the only place where errors become HTTP.
+func (x *exchange) fail(err error) {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		err = tooLarge(large.Limit)
+	}
+	e := fault.From(err)
+	x.logFailure(e, err)
+	if x.w.begun() {
+		// What was sent cannot be taken back; breaking the connection tells the
+		// client that the answer is not whole.
+		panic(http.ErrAbortHandler)
+	}
+	x.setErrorHeaders(e)
+	if !x.route.api() && wantsHTML(x.r) {
+		x.sendErrorPage(e)
+		return
+	}
+	buf := newBuffer()
+	defer buf.free()
+	buf.b = x.appendError(buf.b, e)
+	_ = x.sendJSON(e.Kind.Status(), buf.b)
+}
+
+// appendError appends the body of an error (reference section 3.2).
+func (x *exchange) appendError(dst []byte, e *fault.Error) []byte {
+	dst = append(dst, `{"exc_type":`...)
+	dst = document.AppendString(dst, e.ExcType())
+	if e.Kind == fault.Authentication && e.ExcType() == "SessionExpired" {
+		dst = append(dst, `,"session_expired":1`...)
+	}
+	dst = x.appendTrace(dst, e)
+	if e.Kind == fault.Internal || e.Message == "" {
+		return append(dst, '}')
+	}
+	dst = append(dst, ',')
+	dst = appendServerMessages(dst, []notice{{text: e.Message, title: e.Title, raised: true}})
+	switch e.Kind {
+	case fault.Authentication:
+		dst = append(dst, `,"message":`...)
+		dst = document.AppendString(dst, e.Message)
+	case fault.Permission:
+		dst = append(dst, `,"_error_message":`...)
+		dst = document.AppendString(dst, e.Message)
+	}
+	return append(dst, '}')
+}
+
+// setErrorHeaders adds what clients need to know beside the body.
+func (x *exchange) setErrorHeaders(e *fault.Error) {
+	h := x.w.Header()
+	switch e.Kind {
+	case fault.Authentication:
+		if h.Get("Www-Authenticate") == "" {
+			h.Set("Www-Authenticate", challenge(x.r))
+		}
+		x.clearSession()
+	case fault.Permission:
+		var scoped interface{ NeededScope() string }
+		if errors.As(e, &scoped) {
+			h.Set("Www-Authenticate", insufficientScope(scoped.NeededScope()))
+		}
+	case fault.TooLarge:
+		// The rest of the body is not read.
+		h.Set("Connection", "close")
+	}
+}
+
+// logFailure notes the cause of a failure that is the server's, with the id the
+// client was given. Refusals are not failures: the access log has their status.
+func (x *exchange) logFailure(e *fault.Error, err error) {
+	level := slog.LevelError
+	switch e.Kind {
+	case fault.Internal:
+	case fault.Trap, fault.Exhausted, fault.Timeout, fault.Unavailable:
+		level = slog.LevelWarn
+	default:
+		return
+	}
+	site := ""
+	if x.site != nil {
+		site = x.site.Name
+	}
+	x.server.log.LogAttrs(x.ctx, level, "request failed",
+		slog.String("id", x.id), slog.String("site", site), slog.String("user", x.caller.User),
+		slog.String("method", x.r.Method), slog.String("path", x.r.URL.Path), slog.String("error", err.Error()))
+}

@@ -1,0 +1,49 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"armature/core/identity"
+)
+
+// exchange is one request and its answer.
+type exchange struct {
+	server  *server
+	w       response
+	r       *http.Request
+	ctx     context.Context
+	id      string
+	arrived time.Time
+
+	site    *Site
+	release func()
+	caller  *identity.Caller
+	route   route
+	raw     *Raw   // the raw method the route leads to
+	path    string // canonical path of the method the route leads to
+
+	args     arguments
+	argsRead bool
+}
+
+// verb is the request's verb; HEAD is a GET whose body net/http drops.
+func (x *exchange) verb() string {
+	if x.r.Method == http.MethodHead {
+		return http.MethodGet
+	}
+	return x.r.Method
+}
+
+// newRequestID names a request in logs and answers. It needs to be distinct,
+// not secret.
+func newRequestID() string {
+	var raw [12]byte
+	binary.BigEndian.PutUint64(raw[:], rand.Uint64())
+	binary.BigEndian.PutUint32(raw[8:], rand.Uint32())
+	return hex.EncodeToString(raw[:])
+}

@@ -1,0 +1,34 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"armature/core/document"
+	"armature/core/query"
+)
+
+// list answers GET /api/resource/:doctype. Rows go from the store into the
+// answer as bytes.
+func (x *exchange) list() error {
+	if err := x.readArguments(); err != nil {
+		return err
+	}
+	q, err := query.Parse(x.args.Get)
+	if err != nil {
+		return err
+	}
+	ctx, seen := x.observe(q.Debug)
+	buf := newBuffer()
+	defer buf.free()
+	err = x.site.Store.Read(ctx, func(tx document.Tx) (err error) {
+		buf.b = append(buf.b[:0], `{"data":`...)
+		buf.b, err = x.site.Documents.AppendList(ctx, tx, x.caller, buf.b, x.route.doctype, q)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	buf.b = seen.append(buf.b)
+	buf.b = append(buf.b, '}')
+	return x.sendJSON(http.StatusOK, buf.b)
+}

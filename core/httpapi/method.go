@@ -1,0 +1,94 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+
+	"armature/core/fault"
+	"armature/core/method"
+)
+
+// command serves a call of a method: a raw one, or one that core/method runs.
+func (x *exchange) command(path string) (func() error, error) {
+	x.path = x.site.Methods.Canonical(path)
+	if x.site.Raw != nil {
+		x.raw = x.site.Raw(x.path)
+	}
+	if x.raw == nil {
+		return x.runMethod, nil
+	}
+	if x.raw.Verbs != nil && !slices.Contains(x.raw.Verbs, x.verb()) {
+		return nil, fault.Denied("Not permitted")
+	}
+	return func() error {
+		setAPIHeaders(x.w.Header())
+		return x.raw.Serve(&x.w, x.r, x.rawCall())
+	}, nil
+}
+
+func (r *Raw) leavesCredentials() bool { return r != nil && r.NoCredentials }
+
+func (x *exchange) rawCall() *RawCall {
+	return &RawCall{Site: x.site, Caller: x.caller, RequestID: x.id, Path: x.path, exchange: x}
+}
+
+// oldCommand is the dotted path of a call in the old form, / with the argument
+// cmd; empty when there is none. A body is only looked into where it can hold
+// arguments.
+func (x *exchange) oldCommand() (string, error) {
+	if x.r.URL.RawQuery == "" && x.r.ContentLength == 0 {
+		return "", nil
+	}
+	if err := x.readArguments(); err != nil {
+		return "", err
+	}
+	name, _ := x.args.Get("cmd").(string)
+	return name, nil
+}
+
+// runMethod calls the method and answers with its value.
+func (x *exchange) runMethod() error {
+	if err := x.readArguments(); err != nil {
+		return err
+	}
+	res, err := x.site.Methods.Run(x.ctx, method.Invocation{
+		Path: x.route.method, Verb: x.verb(), Caller: x.caller,
+		Args: x.args.methodArgs(), Request: x.methodRequest(),
+	})
+	if err != nil {
+		return err
+	}
+	if res.Reply != nil {
+		return x.sendReply(res.Reply)
+	}
+	buf := newBuffer()
+	defer buf.free()
+	buf.b = append(buf.b, '{')
+	if res.Message != nil {
+		buf.b = append(append(buf.b, `"message":`...), res.Message...)
+	}
+	if len(res.Messages) > 0 {
+		if res.Message != nil {
+			buf.b = append(buf.b, ',')
+		}
+		buf.b = appendServerMessages(buf.b, notices(res.Messages))
+	}
+	buf.b = append(buf.b, '}')
+	return x.sendJSON(http.StatusOK, buf.b)
+}
+
+// methodRequest is what a method may see of the request: no credentials.
+func (x *exchange) methodRequest() *method.Request {
+	header := make(http.Header, len(x.r.Header))
+	for key, values := range x.r.Header {
+		switch key {
+		case "Authorization", "Proxy-Authorization", "Cookie", "X-Framework-Csrf-Token":
+		default:
+			header[key] = values
+		}
+	}
+	return &method.Request{
+		ID: x.id, Method: x.r.Method, Path: x.r.URL.Path, RawQuery: withoutSecrets(x.r.URL.RawQuery),
+		Header: header, Body: x.args.body, RemoteAddr: x.r.RemoteAddr,
+	}
+}

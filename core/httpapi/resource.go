@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"armature/core/document"
+	"armature/core/fault"
+)
+
+// read answers GET /api/resource/:doctype/:name.
+func (x *exchange) read() error {
+	if err := x.readArguments(); err != nil {
+		return err
+	}
+	if name := x.args.Get("run_method"); name != nil {
+		return noDocumentMethod(name)
+	}
+	opt := document.ReadOptions{ExpandLinks: truthy(x.args.Get("expand_links"))}
+	opt.WithNull = opt.ExpandLinks // reference section 1.4
+	buf := newBuffer()
+	defer buf.free()
+	err := x.site.Store.Read(x.ctx, func(tx document.Tx) (err error) {
+		buf.b = append(buf.b[:0], `{"data":`...)
+		buf.b, err = x.site.Documents.AppendDocument(x.ctx, tx, x.caller, buf.b, x.route.doctype, x.route.name, opt)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	buf.b = append(buf.b, '}')
+	return x.sendJSON(http.StatusOK, buf.b)
+}
+
+// create answers POST /api/resource/:doctype. The DocType is that of the path.
+func (x *exchange) create() error {
+	values, err := x.documentValues()
+	if err != nil {
+		return err
+	}
+	delete(values, "doctype")
+	return x.write(func(tx document.Tx) (*document.Document, error) {
+		return x.site.Documents.Insert(x.ctx, tx, x.caller, x.route.doctype, values)
+	})
+}
+
+// update answers PUT /api/resource/:doctype/:name: only the fields sent change.
+func (x *exchange) update() error {
+	values, err := x.documentValues()
+	if err != nil {
+		return err
+	}
+	delete(values, "doctype")
+	return x.write(func(tx document.Tx) (*document.Document, error) {
+		return x.site.Documents.Update(x.ctx, tx, x.caller, x.route.doctype, x.route.name, values)
+	})
+}
+
+// write runs a change, commits it, and answers with the document it left. fn
+// may run more than once.
+func (x *exchange) write(fn func(tx document.Tx) (*document.Document, error)) error {
+	buf := newBuffer()
+	defer buf.free()
+	docs := x.site.Documents
+	err := x.site.Store.Write(x.ctx, docs.WriteMode(x.route.doctype), func(tx document.Tx) error {
+		doc, err := fn(tx)
+		if err != nil {
+			return err
+		}
+		buf.b = append(buf.b[:0], `{"data":`...)
+		buf.b = docs.AppendJSON(buf.b, x.caller, doc, document.ReadOptions{})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	buf.b = append(buf.b, '}')
+	return x.sendJSON(http.StatusOK, buf.b)
+}
+
+// remove answers DELETE /api/resource/:doctype/:name.
+func (x *exchange) remove() error {
+	docs := x.site.Documents
+	err := x.site.Store.Write(x.ctx, docs.WriteMode(x.route.doctype), func(tx document.Tx) error {
+		return docs.Delete(x.ctx, tx, x.caller, x.route.doctype, x.route.name)
+	})
+	if err != nil {
+		return err
+	}
+	return x.sendJSON(http.StatusAccepted, []byte(`{"message":"ok"}`))
+}
+
+// runDocumentMethod answers POST /api/resource/:doctype/:name.
+func (x *exchange) runDocumentMethod() error {
+	if err := x.readArguments(); err != nil {
+		return err
+	}
+	name := x.args.Get("run_method")
+	if name == nil {
+		return fault.Invalid("", "A POST to a document needs the argument run_method")
+	}
+	return noDocumentMethod(name)
+}
+
+func noDocumentMethod(name any) error {
+	return fault.Missing("There is no document method %v", name)
+}

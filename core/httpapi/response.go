@@ -1,0 +1,91 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+)
+
+// response is the answer on its way out: it notes what was sent, and runs what
+// must happen just before the first byte.
+type response struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+	before []func(http.Header)
+}
+
+// WriteHeader sends the status and the headers.
+func (w *response) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+		for _, fn := range w.before {
+			fn(w.Header())
+		}
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write sends a part of the body.
+func (w *response) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// begun reports whether the status is on its way and cannot be changed.
+func (w *response) begun() bool { return w.status != 0 }
+
+// setAPIHeaders are those of every answer under /api (reference section 0.4).
+func setAPIHeaders(h http.Header) {
+	h["Cache-Control"] = noStore
+	h["X-Content-Type-Options"] = noSniff
+}
+
+var (
+	noStore  = []string{"no-store,no-cache,must-revalidate,max-age=0"}
+	noSniff  = []string{"nosniff"}
+	jsonType = []string{"application/json"}
+)
+
+// sendJSON answers with a complete JSON body.
+func (x *exchange) sendJSON(status int, body []byte) error {
+	h := x.w.Header()
+	setAPIHeaders(h)
+	h["Content-Type"] = jsonType
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	x.w.WriteHeader(status)
+	_, _ = x.w.Write(body) // the client is gone; the work is done either way
+	return nil
+}
+
+func (x *exchange) sendEmpty(status int) {
+	setAPIHeaders(x.w.Header())
+	x.w.Header().Set("Content-Length", "0")
+	x.w.WriteHeader(status)
+}
+
+// buffer is a reusable space in which an answer is put together.
+type buffer struct{ b []byte }
+
+var buffers = sync.Pool{New: func() any { return &buffer{make([]byte, 0, 4<<10)} }}
+
+func newBuffer() *buffer {
+	buf := buffers.Get().(*buffer)
+	buf.b = buf.b[:0]
+	return buf
+}
+
+// free gives the space back, unless one large answer has made it too big to
+// keep.
+func (b *buffer) free() {
+	if cap(b.b) <= 1<<20 {
+		buffers.Put(b)
+	}
+}

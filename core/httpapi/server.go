@@ -1,0 +1,143 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"armature/core/fault"
+	"armature/core/identity"
+)
+
+// Config is what the server needs.
+type Config struct {
+	Sites  Sites
+	Ready  func(ctx context.Context) error // nil: ready whenever alive
+	Logger *slog.Logger                    // nil: nothing is logged
+	Now    func() time.Time                // nil: time.Now; for durations and limits
+}
+
+// New makes the handler of the whole server.
+func New(c Config) http.Handler {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &server{sites: c.Sites, ready: c.Ready, log: c.Logger, now: c.Now}
+}
+
+type server struct {
+	sites Sites
+	ready func(ctx context.Context) error
+	log   *slog.Logger
+	now   func() time.Time
+}
+
+// ServeHTTP runs one exchange from beginning to end.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.serveHealth(w, r) {
+		return
+	}
+	x := &exchange{server: s, r: r, ctx: r.Context(), arrived: s.now(), id: newRequestID(), caller: identity.Anonymous()}
+	x.w.ResponseWriter = w
+	x.w.Header().Set("X-Framework-Request-Id", x.id)
+	defer x.finish()
+	defer x.recover()
+	if err := x.run(); err != nil {
+		x.fail(err)
+	}
+}
+
+// run takes the exchange through the steps every request passes.
+func (x *exchange) run() error {
+	x.route = parseRoute(x.r.URL.EscapedPath())
+	site, release, err := x.server.sites.Acquire(x.ctx, hostname(x.r.Host), x.r)
+	if err != nil {
+		return err
+	}
+	x.site, x.release = site, release
+	x.limitBody()
+	if x.r.Method == http.MethodOptions {
+		x.sendEmpty(http.StatusOK)
+		return nil
+	}
+	if err := x.meter(nil); err != nil {
+		return err
+	}
+	handle, err := x.handler()
+	if err != nil {
+		return err
+	}
+	if !x.raw.leavesCredentials() {
+		if x.caller, err = x.site.Authenticate(x.ctx, x.r); err != nil {
+			x.caller = identity.Anonymous()
+			return err
+		}
+	}
+	if err := x.meter(x.caller); err != nil {
+		return err
+	}
+	return handle()
+}
+
+// meter asks the site's limiter, and has it told when the answer begins.
+func (x *exchange) meter(caller *identity.Caller) error {
+	if x.site.Limiter == nil {
+		return nil
+	}
+	spent, err := x.site.Limiter.Admit(x.ctx, x.w.Header(), caller, x.arrived)
+	if spent != nil {
+		x.w.before = append(x.w.before, spent)
+	}
+	return err
+}
+
+// recover turns a panic into the answer of an internal error, unless the
+// answer has begun; net/http's own signal to abort passes through.
+func (x *exchange) recover() {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
+	x.fail(fault.From(fmt.Errorf("panic: %v\n%s", p, debug.Stack())))
+}
+
+// finish gives the site back and writes the access log.
+func (x *exchange) finish() {
+	site := ""
+	if x.site != nil {
+		site = x.site.Name
+	}
+	if x.release != nil {
+		x.release()
+	}
+	// The query string stays out of the log: it may carry a session or a token.
+	x.server.log.LogAttrs(x.ctx, slog.LevelInfo, "request",
+		slog.String("id", x.id),
+		slog.String("site", site),
+		slog.String("user", x.caller.User),
+		slog.String("method", x.r.Method),
+		slog.String("path", x.r.URL.Path),
+		slog.Int("status", x.w.status),
+		slog.Int64("bytes", x.w.bytes),
+		slog.Duration("duration", x.server.now().Sub(x.arrived)),
+	)
+}
+
+// hostname is the host of a request in lower case and without its port.
+func hostname(host string) string {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return strings.ToLower(strings.Trim(host, "[]"))
+}

@@ -1,0 +1,92 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"armature/core/document"
+	"armature/core/identity"
+	"armature/core/method"
+)
+
+// DefaultMaxBody is the most bytes a request body may have where the site sets
+// no other limit.
+const DefaultMaxBody = 25 << 20
+
+// Sites finds the site a request is for.
+type Sites interface {
+	// Acquire returns the site that answers the host (lower case, without port)
+	// and keeps it open until release is called. A host that no site answers is
+	// a Missing fault.
+	Acquire(ctx context.Context, host string, r *http.Request) (site *Site, release func(), err error)
+}
+
+// Site is what the edge needs of one tenant. It is an immutable value: a site
+// whose configuration changed hands out another one. Name, Documents, Store,
+// Methods and Authenticate are required.
+type Site struct {
+	Name      string
+	Documents *document.Service
+	Store     document.Store
+	Methods   *method.Service
+
+	// Authenticate turns the credentials of a request into a caller; without
+	// any it is identity.Anonymous. Wrong ones are an AuthenticationError. It
+	// must not read the body.
+	Authenticate func(ctx context.Context, r *http.Request) (*identity.Caller, error)
+
+	// Raw returns the raw method at a canonical path, or nil.
+	Raw func(path string) *Raw
+	// Pages serves everything outside /api; nil: nothing is there.
+	Pages func(w http.ResponseWriter, r *http.Request, call *RawCall) error
+	// Limiter is the site's budget of processing time; nil: unlimited.
+	Limiter Limiter
+	// Observe makes a context in which fn is told every executed statement;
+	// nil: debug=True shows nothing.
+	Observe func(ctx context.Context, fn func(sql string, args []any, d time.Duration)) context.Context
+
+	MaxBody    int64 // bytes of a request body; 0: DefaultMaxBody
+	HideTraces bool  // System Settings: allow_error_traceback is off
+}
+
+// Limiter meters the processing time of a site's requests.
+type Limiter interface {
+	// Admit is asked before credentials are looked at, with a nil caller, and
+	// again with the caller. It may set headers. A TooManyRequests fault ends
+	// the request. spent, if not nil, is called just before the first byte of
+	// the answer, when the headers can still be set.
+	Admit(ctx context.Context, h http.Header, caller *identity.Caller, arrived time.Time) (spent func(h http.Header), err error)
+}
+
+// Raw is a method that writes its answer itself and has no transaction but
+// those it opens. It is reached under /api/method like any other.
+type Raw struct {
+	Verbs []string // allowed HTTP verbs; nil: all
+	// NoCredentials leaves the request's credentials alone: the method reads
+	// them itself, as the token endpoint does with a client's Basic header, and
+	// its caller is anonymous.
+	NoCredentials bool
+	// Serve writes the answer. An error returned before anything was written is
+	// answered like that of any method.
+	Serve func(w http.ResponseWriter, r *http.Request, call *RawCall) error
+}
+
+// RawCall is what a raw method or page knows of its request.
+type RawCall struct {
+	Site      *Site
+	Caller    *identity.Caller
+	RequestID string
+	Path      string // canonical dotted path; empty for a page
+
+	exchange *exchange
+}
+
+// Args reads the arguments of the request as any method gets them. It consumes
+// the body, which stays readable as r.Body.
+func (c *RawCall) Args() (method.Args, error) {
+	if err := c.exchange.readArguments(); err != nil {
+		return method.Args{}, err
+	}
+	return c.exchange.args.methodArgs(), nil
+}

@@ -1,0 +1,34 @@
+package method
+
+import (
+	"context"
+
+	"armature/core/fault"
+)
+
+// Framework returns the methods that every site has: framework.*, and the short
+// names ping and version (reference section 4.2).
+func Framework(version string) []*Method {
+	ping := constant("pong")
+	return append([]*Method{
+		{Path: "ping", AllowGuest: true, AnyScope: true, Func: ping},
+		{Path: "framework.ping", AllowGuest: true, AnyScope: true, Func: ping},
+		{Path: "version", AllowGuest: true, AnyScope: true, Func: constant(version)},
+		{Path: "framework.auth.get_logged_user", AllowGuest: true, AnyScope: true, Func: loggedUser},
+	}, clientMethods()...)
+}
+
+func constant(value string) func(context.Context, *Call) (any, error) {
+	return func(context.Context, *Call) (any, error) { return value, nil }
+}
+
+// loggedUser admits Guest to refuse it in its own words: the method is for
+// everyone who is somebody, whatever the scopes of the token.
+func loggedUser(_ context.Context, call *Call) (any, error) {
+	if call.Caller.IsGuest() {
+		return nil, fault.Denied("Nobody is logged in")
+	}
+	return call.Caller.User, nil
+}
+
+func clientMethods() []*Method { return nil }

@@ -1,0 +1,55 @@
+package method
+
+import (
+	"context"
+
+	"armature/core/fault"
+)
+
+// MaxDepth is how deep calls may be nested: a method that calls itself ends
+// here and not in the machine's memory.
+const MaxDepth = 8
+
+// Nested runs a method for another one: as the same caller, with the same verb,
+// in the same transaction, inside a savepoint, so that an error the parent
+// catches leaves nothing of what the nested call wrote. Every rule of Run is
+// applied again.
+//
+// Errors: those of Run; ResourceExhaustedError beyond MaxDepth.
+func (s *Service) Nested(ctx context.Context, parent *Call, path string, args Args) (Result, error) {
+	if parent.Depth >= MaxDepth {
+		return Result{}, fault.New(fault.Exhausted, "", "Methods are nested more than %d deep", MaxDepth)
+	}
+	f, err := s.find(parent.pin, path)
+	if err != nil {
+		return Result{}, err
+	}
+	defer f.release()
+	if err := admit(f.method, parent.Verb, parent.Caller); err != nil {
+		return Result{}, err
+	}
+	call := &Call{
+		Method: f.method, Verb: parent.Verb, Caller: parent.Caller, Tx: parent.Tx, Args: args,
+		Documents: parent.Documents, Methods: s, Request: parent.Request,
+		Parent: parent, Depth: parent.Depth + 1, Guest: parent.Guest, Outside: parent.Outside,
+		pin: f.pin, reader: parent.reader,
+	}
+	res, err := nest(ctx, call)
+	parent.Outside = call.Outside
+	if err != nil {
+		return Result{}, err
+	}
+	parent.Messages = append(parent.Messages, res.Messages...)
+	return res, nil
+}
+
+func nest(ctx context.Context, call *Call) (res Result, err error) {
+	if call.reader || call.Tx == nil {
+		return perform(ctx, call)
+	}
+	err = call.Tx.Savepoint(ctx, func() error {
+		res, err = perform(ctx, call)
+		return err
+	})
+	return res, err
+}

@@ -1,0 +1,124 @@
+package method
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"armature/core/document"
+	"armature/core/fault"
+)
+
+// Run finds the method an invocation names, checks that the caller may call it
+// and runs it in one transaction: committed before Run returns where the verb
+// writes, never where it reads.
+//
+// Errors: ValidationError for a path that names nothing, PermissionError for
+// one that is not whitelisted or not for this caller or verb, and whatever the
+// method returns.
+func (s *Service) Run(ctx context.Context, in Invocation) (Result, error) {
+	f, err := s.find(nil, s.Canonical(in.Path))
+	if err != nil {
+		return Result{}, err
+	}
+	defer f.release()
+	if err := admit(f.method, in.Verb, in.Caller); err != nil {
+		return Result{}, err
+	}
+	r := &run{service: s, found: f, in: in}
+	if !Reads(in.Verb) {
+		return r.write(ctx, nil)
+	}
+	if f.method.Writes {
+		return r.write(ctx, document.ErrRollback)
+	}
+	res, err := r.read(ctx)
+	if errors.Is(err, document.ErrReadOnly) {
+		return r.write(ctx, document.ErrRollback)
+	}
+	return res, err
+}
+
+// run is one invocation, which may take several attempts: a reader first, then
+// a writer, and the store may ask for a serialization failure to be tried
+// again. Every attempt starts with a fresh Call.
+type run struct {
+	service *Service
+	found   found
+	in      Invocation
+	outside bool // an attempt had an effect that no rollback undoes
+}
+
+func (r *run) read(ctx context.Context) (res Result, err error) {
+	err = r.service.store.Read(ctx, func(tx document.Tx) error {
+		res, err = r.attempt(ctx, tx, true)
+		return err
+	})
+	return res, err
+}
+
+// write runs the method in a transaction of its own. end is nil to commit, or
+// document.ErrRollback.
+func (r *run) write(ctx context.Context, end error) (res Result, err error) {
+	err = r.service.store.Write(ctx, document.Alone, func(tx document.Tx) error {
+		if res, err = r.attempt(ctx, tx, false); err != nil {
+			return err
+		}
+		return end
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	return res, nil
+}
+
+// attempt runs the method once. Its value becomes JSON here, so that one that
+// has no JSON form fails the transaction instead of the answer.
+func (r *run) attempt(ctx context.Context, tx document.Tx, reader bool) (Result, error) {
+	if r.outside {
+		return Result{}, fault.New(fault.Unavailable, "",
+			"%s has already called out and is not run a second time", r.found.method.Path)
+	}
+	call := &Call{
+		Method: r.found.method, Verb: r.in.Verb, Caller: r.in.Caller, Tx: tx, Args: r.in.Args.fresh(),
+		Documents: r.service.documents, Methods: r.service, Request: r.in.Request,
+		pin: r.found.pin, reader: reader,
+	}
+	res, err := perform(ctx, call)
+	r.outside = call.Outside
+	return res, err
+}
+
+// perform calls the method's function. A panic is a bug of the method, not the
+// end of the server: it becomes an Internal fault with the stack for the log.
+func perform(ctx context.Context, call *Call) (res Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = Result{}, fault.From(fmt.Errorf("%s panicked: %v\n%s", call.Method.Path, p, debug.Stack()))
+		}
+	}()
+	value, err := call.Method.Func(ctx, call)
+	if err != nil {
+		return Result{}, err
+	}
+	message, err := encode(value)
+	if err != nil {
+		return Result{}, fmt.Errorf("%s: result: %w", call.Method.Path, err)
+	}
+	return Result{Message: message, Messages: call.Messages, Reply: call.Reply}, nil
+}
+
+// encode gives a value its JSON; nil has none.
+func encode(value any) (json.RawMessage, error) {
+	switch v := value.(type) {
+	case nil:
+		return nil, nil
+	case json.RawMessage:
+		return v, nil
+	case string:
+		return document.AppendString(nil, v), nil
+	}
+	return json.Marshal(value)
+}
