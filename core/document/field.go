@@ -42,6 +42,7 @@ type Field struct {
 	Column   string // physical column, fixed at creation; empty without storage
 	Index    int    // position in DocType.Columns; -1 without a column
 	Standard bool   // one of the fields every document has
+	Numbered bool   // the name of an autoincrement DocType: digits, a number in JSON
 
 	Length      int
 	Precision   int

@@ -105,6 +105,9 @@ func AppendValue(dst []byte, f *Field, v any) []byte {
 			if f.IsPassword() {
 				return appendMasked(dst, v)
 			}
+			if f.Numbered {
+				return append(dst, v...)
+			}
 		}
 		return AppendString(dst, v)
 	}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/google/uuid"
 
 	"armature/core/fault"
 )
@@ -33,19 +36,65 @@ func (s *Service) pickName(ctx context.Context, tx Tx, doc *Document, supplied s
 	dt := doc.Type
 	rule := dt.Autoname
 	switch {
+	case rule == "autoincrement":
+		n, err := tx.Next(ctx, seriesCounter(dt, ""))
+		return strconv.FormatInt(n, 10), err
+	case strings.EqualFold(rule, "uuid"):
+		return nameUUID(supplied)
+	case dt.Field("amended_from") != nil && doc.Text("amended_from") != "":
+		return amendedName(ctx, tx, dt, doc.Text("amended_from"))
 	case dt.Single:
 		return dt.Name, nil
 	case NamingField(dt) != "":
 		return nameFromField(doc, NamingField(dt))
+	case strings.HasPrefix(rule, "naming_series:"):
+		return s.nameFromSeriesField(ctx, tx, doc)
 	case strings.EqualFold(rule, "prompt"):
 		if supplied == "" {
 			return "", fault.Invalid("", "Please set the document name")
 		}
 		return supplied, nil
+	case strings.HasPrefix(rule, "format:"):
+		return s.nameBySeries(ctx, tx, doc, formatParts(strings.TrimPrefix(rule, "format:")))
+	case strings.Contains(rule, "#"), strings.Contains(rule, "."):
+		return s.nameBySeries(ctx, tx, doc, dottedParts(rule, dt))
 	case supplied != "":
 		return supplied, nil
 	}
 	return HashName(s.now()), nil
+}
+
+// nameUUID is a new UUID of version 7 (RFC 9562), or the client's own.
+func nameUUID(supplied string) (string, error) {
+	if supplied == "" {
+		id, err := uuid.NewV7()
+		return id.String(), err
+	}
+	id, err := uuid.Parse(supplied)
+	if err != nil {
+		return "", fault.Invalid("InvalidUUIDValue", "%s is not a UUID", supplied)
+	}
+	return id.String(), nil
+}
+
+// nameFromSeriesField resolves the pattern in the document's naming_series
+// field, whose first option is the default.
+func (s *Service) nameFromSeriesField(ctx context.Context, tx Tx, doc *Document) (string, error) {
+	f := doc.Type.Field("naming_series")
+	if f == nil || f.Index < 0 {
+		return "", fault.Invalid("", "%s is named by series and has no field naming_series", doc.Type.Name)
+	}
+	pattern := doc.Text("naming_series")
+	for _, option := range f.SelectOptions() {
+		if pattern == "" {
+			pattern = strings.TrimSpace(option)
+		}
+	}
+	if pattern == "" {
+		return "", fault.Invalid("", "Please set a series for %s", doc.Type.Name)
+	}
+	doc.Put("naming_series", pattern)
+	return s.nameBySeries(ctx, tx, doc, dottedParts(pattern, doc.Type))
 }
 
 // NamingField is the field whose value names documents of the DocType; empty

@@ -57,7 +57,7 @@ func (s *Service) zone() *time.Location { return s.clock().Location() }
 // documents of the DocType.
 func (s *Service) WriteMode(doctype string) Mode {
 	mode := Single
-	if dt := s.Schema().DocType(doctype); dt != nil && len(dt.Tables) > 0 {
+	if dt := s.Schema().DocType(doctype); dt != nil && (len(dt.Tables) > 0 || dt.counts()) {
 		mode = Brief
 	}
 	for _, h := range s.hooks {
