@@ -15,9 +15,14 @@ func encode(b []byte, v any) ([]byte, error) {
 	if out, ok := appendValue(b, v); ok {
 		return out, nil
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
+	text, ok := v.(json.RawMessage)
+	if !ok {
+		var err error
+		if text, err = json.Marshal(v); err != nil {
+			return nil, err
+		}
+	} else if len(text) == 0 {
+		text = json.RawMessage("null")
 	}
 	return append(b, text...), nil
 }
@@ -37,6 +42,8 @@ func decode(data []byte, v any) (err error) {
 		*v, err = decodeAs[int64](data)
 	case *bool:
 		*v, err = decodeAs[bool](data)
+	case *json.RawMessage:
+		*v = append(json.RawMessage(nil), data...) // data is a buffer used again
 	case *Event[Doc]:
 		err = decodeEvent(data, v)
 	default:

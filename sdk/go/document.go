@@ -24,8 +24,11 @@ func Insert(doctype string, fields any) (Doc, error) { return InsertAs[Doc](doct
 
 // InsertAs is Insert returning a T.
 func InsertAs[T any](doctype string, fields any) (doc T, err error) {
-	b := appendString(request(`{"doctype":`), doctype)
-	if b, err = valueMember(b, "doc", fields); err == nil {
+	b, err := encodeArg(request(`{"doc":`), fields)
+	if err != nil {
+		return doc, err
+	}
+	if b, err = setDocType(b, doctype); err == nil {
 		err = finish(raw.DocInsert, b, &doc)
 	}
 	return doc, err
@@ -67,4 +70,19 @@ func Cancel(doctype, name string) (doc Doc, err error) {
 
 func documentKey(doctype, name string) []byte {
 	return member(appendString(request(`{"doctype":`), doctype), "name", name)
+}
+
+// setDocType adds the DocType to the object at the end of b. It comes last, so
+// that it holds if the object already has one.
+func setDocType(b []byte, doctype string) ([]byte, error) {
+	last := len(b) - 1
+	if b[last] != '}' {
+		return nil, &Error{KindInternal, "", "insert " + doctype + ": fields are not a JSON object"}
+	}
+	b = b[:last]
+	if b[last-1] != '{' {
+		b = append(b, ',')
+	}
+	b = appendString(append(b, `"doctype":`...), doctype)
+	return append(b, '}'), nil
 }

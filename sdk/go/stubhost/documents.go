@@ -76,7 +76,8 @@ func (h *Host) docGet(in armature.Doc) (any, error) {
 
 func (h *Host) docInsert(in armature.Doc) (any, error) {
 	fields, _ := in["doc"].(map[string]any)
-	return h.insert(in.DocType(), fields)
+	doctype, _ := fields["doctype"].(string)
+	return h.insert(doctype, fields)
 }
 
 func (h *Host) docUpdate(in armature.Doc) (any, error) {
