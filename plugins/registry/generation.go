@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -41,6 +42,10 @@ func (g *Generation) Pin() bool {
 	}
 }
 
+// again adds a pin for somebody who holds one already: a call that began in a
+// generation may go on in it after it has been retired.
+func (g *Generation) again() { g.pins.Add(1) }
+
 // Release gives a pin back.
 func (g *Generation) Release() {
 	if g.pins.Add(-1) == retired {
@@ -58,6 +63,16 @@ func (g *Generation) retire() {
 
 // Pins is how many calls hold the generation.
 func (g *Generation) Pins() int64 { return g.pins.Load() &^ retired }
+
+// exports reports whether the module exports a function of that name below the
+// plugin's name.
+func (g *Generation) exports(path string) bool {
+	if g.Module == nil || !strings.HasPrefix(path, g.Manifest.Name+".") {
+		return false
+	}
+	_, ok := g.Module.Export(path)
+	return ok
+}
 
 func (g *Generation) close() {
 	if g.Close != nil {

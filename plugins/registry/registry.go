@@ -44,7 +44,7 @@ func (r *Registry) Open(name string, bind Bind) (*Site, error) {
 	if name == Shared || r.sites[name] != nil {
 		return nil, fmt.Errorf("open the plugins of site %q: the name is empty or in use", name)
 	}
-	s := &Site{name: name, bind: bind, bound: map[*Generation][]*method.Method{}}
+	s := &Site{name: name, bind: bind, bound: map[*Generation]*bound{}}
 	s.rebuild(r.serving(name))
 	r.sites[name] = s
 	return s, nil

@@ -7,11 +7,12 @@ import (
 	"armature/core/method"
 )
 
-// Site is the plugins of one site as callers see them.
+// Site is the plugins of one site as callers see them. It satisfies
+// method.Invoker.
 type Site struct {
 	name  string
 	bind  Bind
-	bound map[*Generation][]*method.Method // guarded by Registry.mu
+	bound map[*Generation]*bound // guarded by Registry.mu
 	table atomic.Pointer[table]
 }
 
@@ -19,29 +20,29 @@ type Site struct {
 type table struct {
 	methods map[string]entry
 	plugins map[string]*Generation
-	handles map[string][]*Generation // by DocType: who wants its events
+	handles map[string][]*Generation // by DocType, who wants its events
 }
 
 type entry struct {
-	method     *method.Method
-	generation *Generation
+	method *method.Method
+	in     *bound
 }
 
 // Name is the site's name.
 func (s *Site) Name() string { return s.name }
 
-// Pin returns the method serving path and its generation, pinned. Without one,
-// known tells whether a plugin exports the path all the same: then its manifest
-// does not list it.
-func (s *Site) Pin(path string) (m *method.Method, g *Generation, known bool) {
+// Pin returns the method serving path and holds its generation. Without a
+// method, known tells whether a plugin exports the path all the same: then its
+// manifest does not list it.
+func (s *Site) Pin(path string) (m *method.Method, pin method.Pin, known bool) {
 	for {
 		t := s.table.Load()
 		e, ok := t.methods[path]
 		if !ok {
 			return nil, nil, t.exports(path)
 		}
-		if e.generation.Pin() {
-			return e.method, e.generation, true
+		if e.in.Generation.Pin() {
+			return e.method, e.in, true
 		}
 		// Retired between the two reads: a newer table has been published.
 	}
@@ -50,24 +51,37 @@ func (s *Site) Pin(path string) (m *method.Method, g *Generation, known bool) {
 // Handles reports whether some plugin wants events of the DocType.
 func (s *Site) Handles(doctype string) bool {
 	t := s.table.Load()
-	return len(t.handles) > 0 && (len(t.handles[doctype]) > 0 || len(t.handles["*"]) > 0)
+	return len(t.handles) > 0 && (t.handles[doctype] != nil || t.handles[every] != nil)
 }
 
-// PinHandlers returns the plugins that want events of the DocType, pinned, in
-// the order of their names.
-func (s *Site) PinHandlers(doctype string) []*Generation {
-retry:
-	t := s.table.Load()
-	all := t.handles[doctype]
+// every stands for all DocTypes in a manifest's events.
+const every = "*"
+
+// Handlers returns the plugins that want events of the DocType, in the order of
+// their names and each pinned: the caller releases them.
+func (s *Site) Handlers(doctype string) []*Generation {
+	for {
+		t := s.table.Load()
+		handlers := t.handles[doctype]
+		if handlers == nil {
+			handlers = t.handles[every]
+		}
+		if pinAll(handlers) {
+			return handlers
+		}
+	}
+}
+
+func pinAll(all []*Generation) bool {
 	for i, g := range all {
 		if !g.Pin() {
 			for _, pinned := range all[:i] {
 				pinned.Release()
 			}
-			goto retry
+			return false
 		}
 	}
-	return all
+	return true
 }
 
 // Generations lists what serves the site, in no particular order.
@@ -80,25 +94,6 @@ func (s *Site) Generations() []*Generation {
 	return all
 }
 
-// rebuild publishes a table of the given generations.
-func (s *Site) rebuild(serving []*Generation) {
-	bound := make(map[*Generation][]*method.Method, len(serving))
-	t := &table{methods: map[string]entry{}, plugins: map[string]*Generation{}, handles: map[string][]*Generation{}}
-	for _, g := range serving {
-		methods, ok := s.bound[g]
-		if !ok {
-			methods = s.bind(g)
-		}
-		bound[g] = methods
-		for _, m := range methods {
-			t.methods[m.Path] = entry{m, g}
-		}
-		t.plugins[g.Manifest.Name] = g
-	}
-	s.bound = bound
-	s.table.Store(t)
-}
-
 // exports reports whether the plugin whose paths include path exports it.
 func (t *table) exports(path string) bool {
 	for name := path; ; {
@@ -107,9 +102,8 @@ func (t *table) exports(path string) bool {
 			return false
 		}
 		name = name[:dot]
-		if g := t.plugins[name]; g != nil && g.Module != nil {
-			_, ok := g.Module.Export(path)
-			return ok
+		if g := t.plugins[name]; g != nil {
+			return g.exports(path)
 		}
 	}
 }
