@@ -67,6 +67,8 @@ func (r *resolver) cond(c query.Cond) (Where, error) {
 		return nil, fault.Invalid("", "%s: is takes \"set\" or \"not set\"", f.Name)
 	case query.Between:
 		return r.between(op, c.Value)
+	case query.Timespan, query.Previous, query.Next:
+		return r.timespan(op, c)
 	}
 	return nil, fault.Invalid("", "%s: the operator %q does not work on this field", f.Name, c.Op)
 }
