@@ -28,6 +28,7 @@ type DocType struct {
 	Columns     []*Field // those with a column
 	Tables      []*Field // those of storage Rows
 	Links       []*Field // those of type Link
+	Fetches     []*Field // those that copy a value of a linked document
 	Permissions []permission.Rule
 
 	byName map[string]*Field
@@ -58,7 +59,7 @@ func NewDocType(dt DocType, declared []*Field) *DocType {
 	d := dt
 	d.Fields = append(standardFields(d.Child), declared...)
 	d.Fields[ColName].Numbered = d.Autoname == "autoincrement"
-	d.Columns, d.Tables, d.Links = nil, nil, nil
+	d.Columns, d.Tables, d.Links, d.Fetches = nil, nil, nil, nil
 	d.byName = make(map[string]*Field, len(d.Fields))
 	for _, f := range d.Fields {
 		f.key = appendKey(nil, f.Name)
@@ -70,6 +71,9 @@ func NewDocType(dt DocType, declared []*Field) *DocType {
 		default:
 			f.Index = len(d.Columns)
 			d.Columns = append(d.Columns, f)
+		}
+		if f.FetchFrom != "" && f.Index >= 0 {
+			d.Fetches = append(d.Fetches, f)
 		}
 		if f.IsLink() {
 			d.Links = append(d.Links, f)

@@ -55,6 +55,9 @@ func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, d
 	for _, row := range RowsOf(doc) {
 		row.Put("parent", doc.Name())
 	}
+	if err := s.fetch(ctx, tx, doc); err != nil {
+		return err
+	}
 	if err := s.fireAll(ctx, tx, caller, doc, before, beforeWrite(doc, before)); err != nil {
 		return err
 	}

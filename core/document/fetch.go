@@ -1,0 +1,64 @@
+package document
+
+import (
+	"context"
+	"strings"
+
+	"armature/core/query"
+)
+
+// fetch refills the fields that copy a value of a linked document (fetch_from
+// "link_field.field"), in the document and in its rows. It reads without regard
+// to the caller's rights: the DocType says what is copied, not the caller.
+func (s *Service) fetch(ctx context.Context, tx Tx, doc *Document) error {
+	for _, f := range doc.Type.Fetches {
+		if err := s.fetchField(ctx, tx, doc, f); err != nil {
+			return err
+		}
+	}
+	for _, row := range RowsOf(doc) {
+		if err := s.fetch(ctx, tx, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) fetchField(ctx context.Context, tx Tx, doc *Document, f *Field) error {
+	via, source, _ := strings.Cut(f.FetchFrom, ".")
+	link := doc.Type.Field(via)
+	if link == nil || !link.IsLink() {
+		return nil
+	}
+	if current := doc.values[f.Index]; f.FetchIfEmpty && current != nil && current != "" {
+		return nil
+	}
+	name, _ := doc.values[link.Index].(string)
+	if name == "" {
+		if !f.FetchIfEmpty {
+			doc.values[f.Index] = zero(f)
+		}
+		return nil
+	}
+	target := s.Schema().DocType(link.Options)
+	if target == nil {
+		return nil
+	}
+	from := target.Field(source)
+	if from == nil || from.Index < 0 || from.IsPassword() {
+		return nil
+	}
+	sel := &Select{
+		DocType: target,
+		Columns: []Column{{Operand: Operand{Field: from}, Key: source}},
+		Where:   Compare{Operand{Field: target.Columns[ColName]}, query.Eq, name},
+		Length:  1,
+	}
+	return tx.Rows(ctx, sel, func(values []any) error {
+		v, err := Coerce(f, values[0], s.zone())
+		if err == nil {
+			doc.values[f.Index] = v
+		}
+		return err
+	})
+}
