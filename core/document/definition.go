@@ -22,6 +22,8 @@ type Definition struct {
 	Search      string            `json:"search_fields"`
 	SortField   string            `json:"sort_field"`
 	SortOrder   string            `json:"sort_order"`
+	Owners      string            `json:"owner_fields"`
+	Public      string            `json:"public_field"`
 	Child       int64             `json:"istable"`
 	Single      int64             `json:"issingle"`
 	Submittable int64             `json:"is_submittable"`
@@ -117,7 +119,33 @@ func Define(def Definition) (*DocType, error) {
 		}
 		dt.Permissions = append(dt.Permissions, rule)
 	}
-	return NewDocType(dt, fields), nil
+	complete := NewDocType(dt, fields)
+	return complete, complete.nameOwners(def)
+}
+
+// nameOwners resolves owner_fields, whose users count as owners for if_owner,
+// and public_field.
+func (d *DocType) nameOwners(def Definition) error {
+	for _, name := range strings.Split(def.Owners, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		f := d.Field(name)
+		if f == nil || f.Storage != Text || f.Index < 0 {
+			return fault.Invalid("", "%s: owner_fields names a field that holds no user: %s", d.Name, name)
+		}
+		d.Owners = append(d.Owners, f)
+	}
+	if len(d.Owners) == 0 {
+		d.Owners = []*Field{d.Columns[ColOwner]}
+	}
+	if def.Public == "" {
+		return nil
+	}
+	if d.Public = d.Field(def.Public); d.Public == nil || d.Public.Storage != Check {
+		return fault.Invalid("", "%s: public_field names no Check: %s", d.Name, def.Public)
+	}
+	return nil
 }
 
 func defineFields(def Definition) ([]*Field, error) {

@@ -16,6 +16,9 @@ type DocType struct {
 	SortField  string   // empty: modified
 	SortAsc    bool
 
+	Owners []*Field // whom if_owner means; empty: the owner
+	Public *Field   // a Check that opens a document to every reader; or nil
+
 	Child       bool // istable: rows of a parent document
 	Single      bool // issingle: one document, named as the DocType
 	Submittable bool

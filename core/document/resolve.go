@@ -1,6 +1,7 @@
 package document
 
 import (
+	"context"
 	"slices"
 
 	"armature/core/fault"
@@ -17,14 +18,15 @@ type resolver struct {
 	caller *identity.Caller
 	dt     *DocType
 	levels permission.Levels
+	only   []string // the fields select shows; nil: all
 	sel    *Select
 }
 
 // resolve checks the caller's right to list the DocType and resolves q against
 // it. Expand is left to the caller.
-func (s *Service) resolve(caller *identity.Caller, dt *DocType, q *query.Query) (*Select, error) {
+func (s *Service) resolve(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, q *query.Query) (*Select, error) {
 	r := &resolver{s: s, schema: s.Schema(), caller: caller, dt: dt, sel: &Select{DocType: dt}}
-	if err := r.authorize(q.Parent); err != nil {
+	if err := r.authorize(ctx, tx, q.Parent); err != nil {
 		return nil, err
 	}
 	if err := r.columns(q.Fields); err != nil {
@@ -60,22 +62,43 @@ func (r *resolver) restrict(w Where) {
 	r.sel.Where = AllOf{r.sel.Where, w}
 }
 
-func (r *resolver) authorize(parent string) error {
+func (r *resolver) authorize(ctx context.Context, tx Tx, parent string) error {
 	if r.dt.Single {
 		return fault.Invalid("", "%s is a single document; read it by its name", r.dt.Name)
 	}
 	if r.dt.Child {
 		return r.authorizeChild(parent)
 	}
-	access, err := r.s.allowed(r.caller, r.dt, permission.Read)
+	right := permission.Read
+	if permission.For(r.dt.Permissions, r.caller, permission.Read) != permission.Full &&
+		permission.For(r.dt.Permissions, r.caller, permission.Select) == permission.Full {
+		// select alone shows which documents there are, and no more of them than
+		// the fields by which they are searched.
+		right, r.only = permission.Select, searchable(r.dt)
+	}
+	g, err := r.s.guard(r.caller, r.dt, right)
 	if err != nil {
 		return err
 	}
-	if access == permission.Owned {
-		r.restrict(Compare{Operand{Field: r.dt.Columns[ColOwner]}, query.Eq, r.caller.User})
+	w, err := g.where(ctx, r.s, tx)
+	if err != nil {
+		return err
+	}
+	if w != nil {
+		r.restrict(w)
 	}
 	r.levels = permission.LevelsFor(r.dt.Permissions, r.caller, permission.Read) | 1
 	return nil
+}
+
+// searchable lists the fields that select shows.
+func searchable(dt *DocType) []string {
+	return append([]string{"name", dt.TitleField}, dt.Search...)
+}
+
+// reads reports whether the caller may see a field of the DocType itself.
+func (r *resolver) reads(f *Field) bool {
+	return r.levels.Has(f.PermLevel) && (r.only == nil || slices.Contains(r.only, f.Name))
 }
 
 // authorizeChild lets a child table be listed through a parent DocType that has
@@ -123,7 +146,7 @@ func (r *resolver) columns(fields []query.Field) error {
 
 func (r *resolver) star() {
 	for _, f := range r.dt.Columns {
-		if r.levels.Has(f.PermLevel) && !f.IsPassword() {
+		if r.reads(f) && !f.IsPassword() {
 			r.sel.Columns = append(r.sel.Columns, Column{Operand: Operand{Field: f}, Key: f.Name})
 		}
 	}
@@ -188,7 +211,7 @@ func (r *resolver) operand(ref query.Ref) (Operand, error) {
 func (r *resolver) locate(ref query.Ref) (op Operand, readable bool, err error) {
 	if ref.Table == "" || ref.Table == r.dt.Name {
 		if f := r.dt.Field(ref.Name); f != nil && f.Index >= 0 {
-			return Operand{Field: f}, r.levels.Has(f.PermLevel), nil
+			return Operand{Field: f}, r.reads(f), nil
 		}
 		if ref.Table == "" {
 			return r.inOneTable(ref)
@@ -246,7 +269,7 @@ func (r *resolver) through(via *Field, ref query.Ref) (op Operand, readable bool
 	if f == nil || f.Index < 0 {
 		return op, false, notPermitted(ref)
 	}
-	readable = r.levels.Has(via.PermLevel)
+	readable = r.reads(via)
 	if via.IsLink() {
 		// Rows the caller could not read one by one are not read through a link.
 		readable = readable && permission.For(target.Permissions, r.caller, permission.Read) == permission.Full &&

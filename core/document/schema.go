@@ -82,6 +82,7 @@ func DefinitionOf(doc *Document) Definition {
 		Name: doc.Name(), Module: doc.Text("module"), Table: doc.Text("table_name"),
 		Autoname: doc.Text("autoname"), TitleField: doc.Text("title_field"),
 		Search: doc.Text("search_fields"), SortField: doc.Text("sort_field"), SortOrder: doc.Text("sort_order"),
+		Owners: doc.Text("owner_fields"), Public: doc.Text("public_field"),
 		Child: doc.Int("istable"), Single: doc.Int("issingle"), Submittable: doc.Int("is_submittable"),
 		Tree: doc.Int("is_tree"), Custom: doc.Int("custom"), AllowRename: doc.Int("allow_rename"),
 		Track: doc.Int("track_changes"),

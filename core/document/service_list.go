@@ -16,7 +16,7 @@ func (s *Service) AppendList(ctx context.Context, tx Tx, caller *identity.Caller
 	if err != nil {
 		return dst, err
 	}
-	sel, err := s.resolve(caller, dt, q)
+	sel, err := s.resolve(ctx, tx, caller, dt, q)
 	if err != nil {
 		return dst, err
 	}
@@ -38,7 +38,7 @@ func (s *Service) Count(ctx context.Context, tx Tx, caller *identity.Caller, doc
 	if err != nil {
 		return 0, err
 	}
-	sel, err := s.resolve(caller, dt, &query.Query{Filter: q.Filter, Parent: q.Parent})
+	sel, err := s.resolve(ctx, tx, caller, dt, &query.Query{Filter: q.Filter, Parent: q.Parent})
 	if err != nil {
 		return 0, err
 	}
@@ -125,10 +125,10 @@ func column(page [][]any, i int) []any {
 // objects by name: all readable columns, no child tables, no doctype key.
 func (s *Service) linked(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, names []any) (map[string][]byte, error) {
 	dt := s.Schema().DocType(doctype)
-	if dt == nil || dt.Single || dt.Child || len(names) == 0 || permission.For(dt.Permissions, caller, permission.Read) == permission.None {
+	if dt == nil || dt.Single || dt.Child || len(names) == 0 || permission.For(dt.Permissions, caller, permission.Read) == permission.None && !slices.Contains(caller.Shared, dt.Name) {
 		return nil, nil
 	}
-	sel, err := s.resolve(caller, dt, &query.Query{
+	sel, err := s.resolve(ctx, tx, caller, dt, &query.Query{
 		Fields: []query.Field{{Star: true}},
 		Filter: query.Cond{Ref: query.Ref{Name: "name"}, Op: query.In, Value: names},
 	})

@@ -23,7 +23,8 @@ func (s *Service) Insert(ctx context.Context, tx Tx, caller *identity.Caller, do
 	case dt.Single:
 		return nil, fault.Invalid("", "%s is a single document; update it instead", dt.Name)
 	}
-	if _, err := s.allowed(caller, dt, permission.Create); err != nil {
+	g, err := s.guard(caller, dt, permission.Create)
+	if err != nil {
 		return nil, err
 	}
 	doc := NewDocument(dt)
@@ -31,11 +32,11 @@ func (s *Service) Insert(ctx context.Context, tx Tx, caller *identity.Caller, do
 	if err := s.assign(doc, values, levels); err != nil {
 		return nil, err
 	}
-	if err := s.admitStatus(caller, doc, nil); err != nil {
-		return nil, err
-	}
 	s.applyDefaults(doc, caller)
 	s.stamp(doc, nil, caller)
+	if err := s.admitStatus(ctx, tx, caller, doc, nil); err != nil {
+		return nil, err
+	}
 	if err := s.fire(ctx, BeforeInsert, tx, caller, doc, nil); err != nil {
 		return nil, err
 	}
@@ -44,6 +45,9 @@ func (s *Service) Insert(ctx context.Context, tx Tx, caller *identity.Caller, do
 		return nil, err
 	}
 	if err := s.prepare(ctx, tx, caller, doc, nil); err != nil {
+		return nil, err
+	}
+	if err := g.admit(ctx, s, tx, doc.values); err != nil {
 		return nil, err
 	}
 	if err := tx.Insert(ctx, doc); err != nil {
@@ -109,12 +113,18 @@ func (s *Service) update(ctx context.Context, tx Tx, caller *identity.Caller, do
 	if err := s.assign(doc, values, levels); err != nil {
 		return nil, false, err
 	}
-	if err := s.admitStatus(caller, doc, before); err != nil {
+	if err := s.admitStatus(ctx, tx, caller, doc, before); err != nil {
 		return nil, false, err
 	}
 	s.stamp(doc, before, caller)
 	if err := s.prepare(ctx, tx, caller, doc, before); err != nil {
 		return nil, false, err
+	}
+	// The change must not lead out of what the caller may write.
+	if !dt.Child && len(limits(caller, dt)) > 0 {
+		if err := s.mayDo(ctx, tx, caller, doc, permission.Write); err != nil {
+			return nil, false, err
+		}
 	}
 	if before.Modified() == "" { // a Single saved for the first time
 		err := tx.Insert(ctx, doc)

@@ -24,7 +24,7 @@ const (
 
 // admitStatus checks the docstatus a change leads to (reference, section 2.5)
 // and the right it needs.
-func (s *Service) admitStatus(caller *identity.Caller, doc, before *Document) error {
+func (s *Service) admitStatus(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *Document) error {
 	from, to := int64(draft), doc.Docstatus()
 	if before != nil {
 		from = before.Docstatus()
@@ -40,13 +40,20 @@ func (s *Service) admitStatus(caller *identity.Caller, doc, before *Document) er
 	case !doc.Type.Submittable, to < draft, to > cancelled:
 		return refuse()
 	case from == draft && to == submitted, from == submitted && to == submitted:
-		_, err := s.allowed(caller, doc.Type, permission.Submit)
-		return err
+		return s.mayDo(ctx, tx, caller, doc, permission.Submit)
 	case from == submitted && to == cancelled:
-		_, err := s.allowed(caller, doc.Type, permission.Cancel)
-		return err
+		return s.mayDo(ctx, tx, caller, doc, permission.Cancel)
 	}
 	return refuse()
+}
+
+// mayDo asks for one right on one document.
+func (s *Service) mayDo(ctx context.Context, tx Tx, caller *identity.Caller, doc *Document, right permission.Right) error {
+	g, err := s.guard(caller, doc.Type, right)
+	if err != nil {
+		return err
+	}
+	return g.admit(ctx, s, tx, doc.values)
 }
 
 // prepare runs the hooks before a write and the field rules, in the order of

@@ -24,10 +24,27 @@ type Caller struct {
 	Desk     bool     // a System User: sees traces, uses the desk
 	Scopes   []string // nil: the credential is not narrowed (key, session)
 
+	// Restrictions narrow what the user sees to certain documents (DocType User
+	// Permission).
+	Restrictions []Restriction
+	// Shared lists the DocTypes of which a document is shared with the user
+	// (DocType DocShare), so that nobody asks for shares where there are none.
+	Shared []string
+
 	// Elevated is set only on the caller a plugin acts as under an elevated
 	// grant: role checks are skipped, scopes are not, and the owner of what is
 	// written stays User.
 	Elevated bool
+}
+
+// Restriction is one User Permission: of DocType Allow the user sees only Value
+// and the other values so named, and of other DocTypes only documents that link
+// to one of them or to none.
+type Restriction struct {
+	Allow           string // DocType
+	Value           string // name of a document of it
+	For             string // the DocType it applies to; empty: all
+	HideDescendants bool   // of a tree, only Value itself
 }
 
 // Anonymous is the caller of a request without credentials.

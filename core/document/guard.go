@@ -1,0 +1,203 @@
+package document
+
+import (
+	"context"
+	"slices"
+
+	"armature/core/fault"
+	"armature/core/identity"
+	"armature/core/permission"
+	"armature/core/query"
+)
+
+// guard answers whether one caller has one right on documents of one DocType.
+// The rules of roles come first, then User Permissions, which only narrow; a
+// DocShare opens a document that they close.
+type guard struct {
+	caller *identity.Caller
+	dt     *DocType
+	right  permission.Right
+	access permission.Access
+	limits []limit
+	shared bool // something of the DocType is shared with the caller
+}
+
+// limit is the User Permissions that bear on one field: its value must be one
+// of those, or, for a link, empty.
+type limit struct {
+	field  *Field
+	values []any
+	empty  bool // an empty value passes too
+}
+
+// guard makes the guard; a right the caller can have on no document at all is a
+// fault.
+func (s *Service) guard(caller *identity.Caller, dt *DocType, right permission.Right) (*guard, error) {
+	g := &guard{caller: caller, dt: dt, right: right, access: permission.For(dt.Permissions, caller, right)}
+	if caller.Unchecked() {
+		return g, nil
+	}
+	g.limits = limits(caller, dt)
+	g.shared = shareable(right) && slices.Contains(caller.Shared, dt.Name)
+	if g.access == permission.None && !g.shared {
+		return nil, denied(caller, dt, right, "")
+	}
+	return g, nil
+}
+
+// shareable lists the rights a DocShare can give.
+func shareable(right permission.Right) bool {
+	switch right {
+	case permission.Read, permission.Write, permission.Submit, permission.Share:
+		return true
+	}
+	return false
+}
+
+// open reports whether every document passes without a look at it.
+func (g *guard) open() bool { return g.access == permission.Full && len(g.limits) == 0 }
+
+// limits collects the User Permissions that bear on the DocType, by field.
+func limits(caller *identity.Caller, dt *DocType) []limit {
+	var all []limit
+	add := func(f *Field, doctype string, empty bool) {
+		l := limit{field: f, empty: empty}
+		for _, r := range caller.Restrictions {
+			if r.Allow == doctype && (r.For == "" || r.For == dt.Name) {
+				l.values = append(l.values, r.Value)
+			}
+		}
+		if len(l.values) > 0 {
+			all = append(all, l)
+		}
+	}
+	if len(caller.Restrictions) == 0 {
+		return nil
+	}
+	add(dt.Columns[ColName], dt.Name, false)
+	for _, f := range dt.Links {
+		if !f.IgnoreUserPermissions {
+			add(f, f.Options, true)
+		}
+	}
+	return all
+}
+
+// admits reports whether the roles and User Permissions let a document with
+// these values pass; shares are not asked.
+func (g *guard) admits(values []any) bool {
+	if g.access == permission.None {
+		return false
+	}
+	for _, l := range g.limits {
+		v, _ := values[l.field.Index].(string)
+		if !(v == "" && l.empty) && !slices.Contains(l.values, any(v)) {
+			return false
+		}
+	}
+	if g.access == permission.Full {
+		return true
+	}
+	for _, f := range g.dt.Owners {
+		if values[f.Index] == g.caller.User {
+			return true
+		}
+	}
+	return g.right == permission.Read && g.dt.Public != nil && values[g.dt.Public.Index] == int64(1)
+}
+
+// admit is admits with shares asked, and a fault for no.
+func (g *guard) admit(ctx context.Context, s *Service, tx Tx, values []any) error {
+	if g.open() || g.admits(values) {
+		return nil
+	}
+	name, _ := values[ColName].(string)
+	if g.shared {
+		names, err := g.shares(ctx, s, tx, name)
+		if err != nil || len(names) > 0 {
+			return err
+		}
+	}
+	return denied(g.caller, g.dt, g.right, name)
+}
+
+// shares lists the documents of the DocType shared with the caller with this
+// right; only the named one unless name is empty.
+func (g *guard) shares(ctx context.Context, s *Service, tx Tx, name string) ([]any, error) {
+	dt := s.Schema().DocType("DocShare")
+	if dt == nil || g.caller.IsGuest() {
+		return nil, nil
+	}
+	where := AllOf{
+		Compare{Operand{Field: dt.Field("share_doctype")}, query.Eq, g.dt.Name},
+		Compare{Operand{Field: dt.Field(g.right.String())}, query.Eq, int64(1)},
+		AnyOf{
+			Compare{Operand{Field: dt.Field("user")}, query.Eq, g.caller.User},
+			Compare{Operand{Field: dt.Field("everyone")}, query.Eq, int64(1)},
+		},
+	}
+	if name != "" {
+		where = append(where, Compare{Operand{Field: dt.Field("share_name")}, query.Eq, name})
+	}
+	var names []any
+	err := tx.Rows(ctx, &Select{
+		DocType: dt, Where: where,
+		Columns: []Column{{Operand: Operand{Field: dt.Field("share_name")}, Key: "share_name"}},
+	}, func(v []any) error {
+		names = append(names, v[0])
+		return nil
+	})
+	return names, err
+}
+
+// where is the guard as a condition on a list; nil when every row passes.
+func (g *guard) where(ctx context.Context, s *Service, tx Tx) (Where, error) {
+	if g.open() {
+		return nil, nil
+	}
+	var byRole Where = AnyOf{} // never
+	if g.access != permission.None {
+		byRole = g.byRole()
+	}
+	if !g.shared {
+		return byRole, nil
+	}
+	names, err := g.shares(ctx, s, tx, "")
+	if err != nil || len(names) == 0 {
+		return byRole, err
+	}
+	return AnyOf{byRole, Compare{Operand{Field: g.dt.Columns[ColName]}, query.In, names}}, nil
+}
+
+func (g *guard) byRole() Where {
+	var all AllOf
+	for _, l := range g.limits {
+		in := Compare{Operand{Field: l.field}, query.In, l.values}
+		if l.empty {
+			all = append(all, AnyOf{in, Compare{Operand{Field: l.field}, query.Is, false}})
+		} else {
+			all = append(all, in)
+		}
+	}
+	if g.access == permission.Full {
+		return all
+	}
+	var mine AnyOf
+	for _, f := range g.dt.Owners {
+		mine = append(mine, Compare{Operand{Field: f}, query.Eq, g.caller.User})
+	}
+	if g.right == permission.Read && g.dt.Public != nil {
+		mine = append(mine, Compare{Operand{Field: g.dt.Public}, query.Eq, int64(1)})
+	}
+	return append(all, mine)
+}
+
+func denied(caller *identity.Caller, dt *DocType, right permission.Right, name string) error {
+	what := dt.Name
+	if name != "" {
+		what += " " + name
+	}
+	e := fault.Denied("User %s does not have %s access to %s", caller.User, right, what)
+	e.Quiet = true
+	return e
+}
