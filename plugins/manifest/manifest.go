@@ -10,6 +10,8 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -20,13 +22,13 @@ type Manifest struct {
 	ABI         int    `json:"abi"`     // the ABI version the module is built for
 	Description string `json:"description,omitempty"`
 
-	Methods []Method `json:"methods,omitempty"`
-	Events  []Event  `json:"events,omitempty"`
+	Methods []Method          `json:"methods,omitempty"`
+	Events  map[string]string `json:"events,omitempty"` // "ToDo.validate" to export
 
-	Grants       []string `json:"grants,omitempty"`        // what an administrator must agree to
-	AllowedHosts []string `json:"allowed_hosts,omitempty"` // whom http_fetch may reach
-	Limits       Limits   `json:"limits,omitzero"`
-	DocTypes     []string `json:"doctypes,omitempty"` // DocTypes shipped, by name
+	Grants       []string          `json:"grants,omitempty"`        // see Grants
+	AllowedHosts []string          `json:"allowed_hosts,omitempty"` // whom http_fetch may reach
+	Limits       Limits            `json:"limits,omitzero"`
+	DocTypes     []json.RawMessage `json:"doctypes,omitempty"` // definitions the plugin brings
 }
 
 // Method is one whitelisted path. An export that is not listed cannot be called.
@@ -47,35 +49,38 @@ type Method struct {
 // transaction with the first document call after the last of them.
 const TxManual = "manual"
 
-// Event has an export run at a moment in the life of a DocType's documents.
-type Event struct {
-	Event  string `json:"event"` // "ToDo.validate"
-	Export string `json:"export"`
+// EveryDocType stands for all DocTypes in an event's key.
+const EveryDocType = "*"
+
+// Handler is one entry of Events, taken apart.
+type Handler struct {
+	DocType string // or EveryDocType
+	Event   string // as core/document spells it
+	Export  string
 }
 
-// DocType is the DocType of the event; "*" means all.
-func (e Event) DocType() string { doctype, _ := e.split(); return doctype }
-
-// Moment is the event's name as core/document spells it.
-func (e Event) Moment() string { _, moment := e.split(); return moment }
-
-func (e Event) split() (doctype, moment string) {
-	dot := strings.LastIndexByte(e.Event, '.')
-	if dot < 0 {
-		return "", e.Event
+// Handlers lists the events in the order of their keys.
+func (m *Manifest) Handlers() []Handler {
+	hs := make([]Handler, 0, len(m.Events))
+	for _, key := range slices.Sorted(maps.Keys(m.Events)) {
+		// A DocType may have a dot in its name, an event has none.
+		dot := max(strings.LastIndexByte(key, '.'), 0)
+		hs = append(hs, Handler{DocType: key[:dot], Event: strings.TrimPrefix(key[dot:], "."), Export: m.Events[key]})
 	}
-	return e.Event[:dot], e.Event[dot+1:]
+	return hs
 }
 
-// Limits is what the plugin asks for per call; zero fields take the server's
-// defaults, and the server and the site may allow less.
+// Limits lowers what one call may use; a zero field leaves the server's limit.
 type Limits struct {
-	MemoryMB  int `json:"memory_mb,omitempty"`
-	CPUMs     int `json:"cpu_ms,omitempty"`
+	Memory    int `json:"memory,omitempty"` // bytes
+	CPUMs     int `json:"cpu_ms,omitempty"` // milliseconds of counted execution
 	WallMs    int `json:"wall_ms,omitempty"`
-	InputKB   int `json:"input_kb,omitempty"`
-	OutputKB  int `json:"output_kb,omitempty"`
+	Depth     int `json:"depth,omitempty"`  // nested calls inside the guest
+	Input     int `json:"input,omitempty"`  // bytes
+	Output    int `json:"output,omitempty"` // bytes
 	HostCalls int `json:"host_calls,omitempty"`
+	Log       int `json:"log,omitempty"`  // bytes
+	HTTP      int `json:"http,omitempty"` // requests
 }
 
 // Parse reads and validates a manifest. An error says where in the text, or in

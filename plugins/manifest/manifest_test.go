@@ -1,6 +1,7 @@
 package manifest_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,10 +18,11 @@ const whole = `{
      "args": {"type": "object"}, "result": true, "description": "Closes one"},
     {"path": "acme.todo.ping", "export": "ping", "allow_guest": true, "tx": "manual"}
   ],
-  "events": [{"event": "ToDo.validate", "export": "check"}],
+  "events": {"ToDo.validate": "check", "*.on_trash": "trashed"},
   "grants": ["http_fetch"],
   "allowed_hosts": ["api.example.com", "*.example.org:8443"],
-  "limits": {"memory_mb": 32, "wall_ms": 2000}
+  "limits": {"memory": 1048576, "wall_ms": 2000},
+  "doctypes": [{"name": "Remark", "fields": []}]
 }`
 
 func TestParse(t *testing.T) {
@@ -31,10 +33,14 @@ func TestParse(t *testing.T) {
 	if m.Methods[0].Export != "acme.todo.close" || m.Methods[1].Export != "ping" {
 		t.Errorf("exports %q, %q", m.Methods[0].Export, m.Methods[1].Export)
 	}
-	if e := m.Events[0]; e.DocType() != "ToDo" || e.Moment() != "validate" {
-		t.Errorf("event %q of %q", e.Moment(), e.DocType())
+	want := []manifest.Handler{{"*", "on_trash", "trashed"}, {"ToDo", "validate", "check"}}
+	if got := m.Handlers(); !slices.Equal(got, want) {
+		t.Errorf("handlers %v, want %v", got, want)
 	}
-	if m.Limits.MemoryMB != 32 || m.Methods[1].Tx != manifest.TxManual {
+	if !m.Asks("http_fetch") || m.Asks("doc_get") || !m.Asks("caller_get") || !m.Asks("log") {
+		t.Error("what is asked for is not what the manifest says")
+	}
+	if m.Limits.Memory != 1<<20 || m.Methods[1].Tx != manifest.TxManual {
 		t.Errorf("manifest %+v", m)
 	}
 }
@@ -67,7 +73,6 @@ func TestRefused(t *testing.T) {
 		{"one part", with(`"acme.todo",`, `"todo",`), "two lower-case parts"},
 		{"upper case", with(`"acme.todo",`, `"Acme.todo",`), "two lower-case parts"},
 		{"reserved", with(`"acme.todo",`, `"framework.todo",`), "reserved"},
-		{"reserved prefix", with(`"acme.todo",`, `"frameworks.todo",`), "reserved"},
 		{"no version", with(`"1.2.0"`, `""`), "version:"},
 		{"other ABI", with(`"abi": 1`, `"abi": 2`), "abi: expected 1"},
 		{"foreign path", with(`"acme.todo.ping"`, `"acme.note.ping"`), "methods[1].path: expected acme.todo."},
@@ -80,11 +85,12 @@ func TestRefused(t *testing.T) {
 		{"schema", with(`{"type": "object"}`, `"object"`), "methods[0].args: expected a JSON Schema"},
 		{"role", with(`"System Manager"`, `" "`), "roles[0]"},
 		{"event", with(`ToDo.validate`, `ToDo.validated`), "unknown event"},
-		{"event without DocType", with(`ToDo.validate`, `validate`), "events[0].event"},
-		{"event without export", with(`"check"`, `""`), "events[0].export: missing"},
-		{"grant", with(`"http_fetch"`, `"root"`), "grants[0]: expected one of doc_get"},
+		{"event without DocType", with(`ToDo.validate`, `validate`), "expected a DocType, a dot"},
+		{"event without export", with(`"check"`, `""`), `events["ToDo.validate"]: missing`},
+		{"grant", with(`"http_fetch"`, `"root"`), "grants[0]: expected elevated or one of doc_get"},
 		{"host", with(`api.example.com`, `https://api.example.com`), "allowed_hosts[0]"},
-		{"limit", with(`32`, `1024`), "limits.memory_mb: expected 1 to 256, found 1024"},
+		{"limit", with(`1048576`, `1073741824`), "limits.memory: expected 1 to 268435456, found 1073741824"},
+		{"DocType by name", with(`{"name": "Remark", "fields": []}`, `"Remark"`), "doctypes[0]: expected the JSON of a DocType"},
 		{"negative limit", with(`2000`, `-1`), "limits.wall_ms"},
 	}
 	for _, tt := range tests {

@@ -21,23 +21,16 @@ var (
 	hostName   = regexp.MustCompile(`^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:[0-9]{1,5})?$`)
 )
 
-// Verbs are the HTTP verbs a method may allow.
+// verbs are the HTTP verbs a method may allow.
 var verbs = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete}
 
-// moments are the events a plugin may hear.
-var moments = []string{
+// events are those a plugin may hear.
+var events = []string{
 	document.BeforeInsert, document.BeforeValidate, document.Validate, document.BeforeSave,
 	document.AfterInsert, document.OnUpdate, document.OnChange, document.BeforeSubmit, document.OnSubmit,
 	document.BeforeUpdateAfterSubmit, document.OnUpdateAfterSubmit, document.BeforeCancel, document.OnCancel,
 	document.OnTrash, document.AfterDelete,
 }
-
-// Elevated is the grant of reaching documents without the caller's role checks.
-const Elevated = "elevated"
-
-// Grants lists the grants a manifest may ask for: the capabilities by import
-// name, and Elevated.
-func Grants() []string { return append(abi.Capabilities(), Elevated) }
 
 // check refuses with the field's name before the reason.
 func check(ok bool, field, format string, args ...any) error {
@@ -78,17 +71,21 @@ func (m *Manifest) validate() error {
 		}
 		seen[method.Path] = true
 	}
-	for i, e := range m.Events {
-		if err := e.validate(fmt.Sprintf("events[%d]", i)); err != nil {
+	for _, h := range m.Handlers() {
+		if err := h.validate(); err != nil {
 			return err
 		}
 	}
+	for i, text := range m.DocTypes {
+		if text[0] != '{' {
+			return fmt.Errorf("doctypes[%d]: expected the JSON of a DocType, an object", i)
+		}
+	}
 	return first(
-		eachOf("grants", m.Grants, func(s string) bool { return slices.Contains(Grants(), s) },
-			"expected one of "+strings.Join(Grants(), ", ")),
+		eachOf("grants", m.Grants, func(s string) bool { return s == Elevated || slices.Contains(Grantable(), s) },
+			"expected "+Elevated+" or one of "+strings.Join(Grantable(), ", ")),
 		eachOf("allowed_hosts", m.AllowedHosts, hostName.MatchString,
 			"expected a lower-case host name such as api.example.com or *.example.com"),
-		eachOf("doctypes", m.DocTypes, plain, "expected the name of a DocType"),
 	)
 }
 
@@ -98,7 +95,7 @@ func validName(name string) error {
 		check(name != "", "name", "missing"),
 		check(pluginName.MatchString(name) && len(name) <= 100, "name",
 			"expected at least two lower-case parts joined by dots, such as acme.todo, found %q", name),
-		check(!strings.HasPrefix(head, reserved), "name", "%s is reserved", head),
+		check(head != reserved, "name", "%s is reserved", head),
 	)
 }
 
@@ -117,11 +114,12 @@ func (x Method) validate(field, plugin string) error {
 	)
 }
 
-func (e Event) validate(field string) error {
+func (h Handler) validate() error {
+	field := fmt.Sprintf("events[%q]", h.DocType+"."+h.Event)
 	return first(
-		check(plain(e.DocType()), field+".event", "expected a DocType, a dot and an event, such as ToDo.validate, found %q", e.Event),
-		check(slices.Contains(moments, e.Moment()), field+".event", "unknown event %q; expected one of %s", e.Moment(), strings.Join(moments, ", ")),
-		exportName(field+".export", e.Export),
+		check(plain(h.DocType), field, "expected a DocType, a dot and an event, such as ToDo.validate"),
+		check(slices.Contains(events, h.Event), field, "unknown event %q; expected one of %s", h.Event, strings.Join(events, ", ")),
+		exportName(field, h.Export),
 	)
 }
 
@@ -160,17 +158,20 @@ func eachOf(field string, list []string, ok func(string) bool, expected string) 
 	return nil
 }
 
-// validate bounds what may be asked for; the server's own limits apply on top.
+// validate refuses what no server gives.
 func (l Limits) validate() error {
 	within := func(field string, v, most int) error {
 		return check(v >= 0 && v <= most, "limits."+field, "expected 1 to %d, found %d", most, v)
 	}
 	return first(
-		within("memory_mb", l.MemoryMB, 256),
+		within("memory", l.Memory, 256<<20),
 		within("cpu_ms", l.CPUMs, 60_000),
 		within("wall_ms", l.WallMs, 60_000),
-		within("input_kb", l.InputKB, 32<<10),
-		within("output_kb", l.OutputKB, 32<<10),
+		within("depth", l.Depth, 100_000),
+		within("input", l.Input, 32<<20),
+		within("output", l.Output, 32<<20),
 		within("host_calls", l.HostCalls, 100_000),
+		within("log", l.Log, 1<<20),
+		within("http", l.HTTP, 32),
 	)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"armature/core/method"
+	"armature/plugins/manifest"
 )
 
 // rebuild publishes a table of the given generations.
@@ -35,8 +36,8 @@ func (s *Site) rebuild(serving []*Generation) {
 func handlers(serving []*Generation) map[string][]*Generation {
 	handles := map[string][]*Generation{}
 	for _, g := range serving {
-		for _, e := range g.Manifest.Events {
-			handles[e.DocType()] = nil
+		for _, h := range g.Manifest.Handlers() {
+			handles[h.DocType] = nil
 		}
 	}
 	for doctype := range handles {
@@ -50,8 +51,8 @@ func handlers(serving []*Generation) map[string][]*Generation {
 }
 
 func wants(g *Generation, doctype string) bool {
-	for _, e := range g.Manifest.Events {
-		if dt := e.DocType(); dt == doctype || dt == every {
+	for _, h := range g.Manifest.Handlers() {
+		if h.DocType == doctype || h.DocType == manifest.EveryDocType {
 			return true
 		}
 	}

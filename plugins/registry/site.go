@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"armature/core/method"
+	"armature/plugins/manifest"
 )
 
 // Site is the plugins of one site as callers see them. It satisfies
@@ -51,11 +52,8 @@ func (s *Site) Pin(path string) (m *method.Method, pin method.Pin, known bool) {
 // Handles reports whether some plugin wants events of the DocType.
 func (s *Site) Handles(doctype string) bool {
 	t := s.table.Load()
-	return len(t.handles) > 0 && (t.handles[doctype] != nil || t.handles[every] != nil)
+	return len(t.handles) > 0 && (t.handles[doctype] != nil || t.handles[manifest.EveryDocType] != nil)
 }
-
-// every stands for all DocTypes in a manifest's events.
-const every = "*"
 
 // Handlers returns the plugins that want events of the DocType, in the order of
 // their names and each pinned: the caller releases them.
@@ -64,7 +62,7 @@ func (s *Site) Handlers(doctype string) []*Generation {
 		t := s.table.Load()
 		handlers := t.handles[doctype]
 		if handlers == nil {
-			handlers = t.handles[every]
+			handlers = t.handles[manifest.EveryDocType]
 		}
 		if pinAll(handlers) {
 			return handlers
