@@ -1,0 +1,158 @@
+package hostapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/runtime/abi"
+	"armature/runtime/engine"
+)
+
+// operation does what a capability is for: it reads the request, which is valid
+// until it returns, and appends the answer to dst.
+type operation func(ctx context.Context, st *State, dst, request []byte) ([]byte, error)
+
+type capability struct {
+	name string
+	run  operation
+	// nests says that the operation may run another guest, which uses this
+	// call's share of the processor; any other may wait for the database and
+	// lends it out.
+	nests bool
+	// free ones tell the call only what it may know anyway.
+	free bool
+}
+
+// operations are the capabilities of ABI version 1.
+var operations = []capability{
+	{name: abi.DocGet, run: docGet},
+	{name: abi.DocList, run: docList},
+	{name: abi.DocCount, run: docCount},
+	{name: abi.DocInsert, run: docInsert},
+	{name: abi.DocUpdate, run: docUpdate},
+	{name: abi.DocDelete, run: docDelete},
+	{name: abi.DocSubmit, run: docSubmit},
+	{name: abi.DocCancel, run: docCancel},
+	{name: abi.MethodCall, run: methodCall, nests: true},
+	{name: abi.CallerGet, run: callerGet, free: true},
+	{name: abi.ConfigGet, run: configGet, free: true},
+	{name: abi.RequestGet, run: requestGet, free: true},
+	{name: abi.Respond, run: respond, free: true},
+	{name: abi.KVGet, run: absent(abi.KVGet)},
+	{name: abi.KVSet, run: absent(abi.KVSet)},
+	{name: abi.KVDelete, run: absent(abi.KVDelete)},
+	{name: abi.HTTPFetch, run: absent(abi.HTTPFetch)},
+	{name: abi.ConnectedRequest, run: absent(abi.ConnectedRequest)},
+	{name: abi.Enqueue, run: absent(abi.Enqueue)},
+}
+
+// absent is the operation of a capability this server does not have.
+func absent(name string) operation {
+	return func(context.Context, *State, []byte, []byte) ([]byte, error) {
+		return nil, fault.New(fault.NotImplemented, "", "This server does not offer %s", name)
+	}
+}
+
+// serve is the host function of the capability: (in, in_len, out, out_cap) -> len.
+func (cp capability) serve() func(*engine.Call, []uint64) {
+	grant := Grant(cp.name)
+	return func(c *engine.Call, stack []uint64) {
+		st := of(c)
+		if st == nil {
+			stack[0] = unavailable
+			return
+		}
+		if limit := st.plugin.Limits.Output; int64(uint32(stack[1])) > int64(limit) {
+			c.Abort(fault.New(fault.Exhausted, "", "%s: the request is over %d bytes", cp.name, limit))
+		}
+		st.work = work{st: st, run: cp.run, request: receive(c, stack[0], stack[1])}
+		w := &st.work
+		switch {
+		case !cp.free && !st.plugin.Grants.Has(grant):
+			w.err = fault.Denied("The plugin %s is not granted %s on this site", st.plugin.Name, cp.name)
+		case cp.free:
+			w.do()
+		case cp.nests:
+			w.ctx = c.Context()
+			w.do()
+		default:
+			w.ctx = c.Context()
+			c.Blocking(st.perform)
+		}
+		if w.err != nil {
+			stack[0] = result(-int32(st.fail(c, w.err)))
+			return
+		}
+		if limit := st.plugin.Limits.Input; len(st.answer) > limit {
+			c.Abort(fault.New(fault.Exhausted, "", "%s: the answer is over %d bytes", cp.name, limit))
+		}
+		st.taken = deliver(c, stack[2], stack[3], st.answer)
+		stack[0] = result(int32(len(st.answer)))
+	}
+}
+
+// work is one operation under way. It lies in the State so that handing it to
+// engine.Call.Blocking allocates nothing.
+type work struct {
+	st      *State
+	ctx     context.Context
+	run     operation
+	request []byte
+	err     error
+}
+
+func (w *work) do() {
+	answer, err := w.run(w.ctx, w.st, w.st.answer[:0], w.request)
+	if err == nil {
+		w.st.answer = answer
+	}
+	w.err = err
+}
+
+// fail leaves an error for the guest to take and returns its kind. Two sorts of
+// errors are none of the guest's business and end its call: a write in a
+// transaction that only reads, which has the whole method start again with a
+// writer, and what is no fault, such as a deadlock that the store answers by
+// running the transaction again.
+func (st *State) fail(c *engine.Call, err error) fault.Kind {
+	var f *fault.Error
+	if errors.Is(err, document.ErrReadOnly) || !errors.As(err, &f) {
+		c.Abort(err)
+	}
+	message := f.Message
+	if f.Kind == fault.Internal {
+		message = "Something went wrong on the server"
+	}
+	b := append(st.answer[:0], `{"exc_type":`...)
+	b = document.AppendString(b, f.ExcType())
+	b = append(b, `,"message":`...)
+	b = document.AppendString(b, message)
+	st.answer, st.taken = append(b, '}'), 0
+	return f.Kind
+}
+
+// decode reads a request into v. Members that v does not have are ignored.
+func decode(name string, request []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(request))
+	dec.UseNumber() // a float64 would round whole numbers
+	err := dec.Decode(v)
+	if err == nil && len(bytes.TrimSpace(request[dec.InputOffset():])) > 0 {
+		err = errors.New("more text after the request")
+	}
+	if err != nil {
+		return fault.Wrap(fault.BadRequest, "", err, "%s: the request is not the JSON it should be: %v", name, err)
+	}
+	return nil
+}
+
+// need refuses a request without a member.
+func need(name, member, value string) error {
+	if value == "" {
+		return fault.New(fault.BadRequest, "", "%s: %s is missing", name, member)
+	}
+	return nil
+}

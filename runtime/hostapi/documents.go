@@ -1,0 +1,197 @@
+package hostapi
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/query"
+	"armature/runtime/abi"
+)
+
+// key names a document.
+type key struct {
+	DocType string `json:"doctype"`
+	Name    string `json:"name"`
+}
+
+func (k key) check(name string) error {
+	if err := need(name, "doctype", k.DocType); err != nil {
+		return err
+	}
+	return need(name, "name", k.Name)
+}
+
+func docGet(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
+	var k key
+	if err := decode(abi.DocGet, request, &k); err != nil {
+		return nil, err
+	}
+	if err := k.check(abi.DocGet); err != nil {
+		return nil, err
+	}
+	tx, err := st.tx()
+	if err != nil {
+		return nil, err
+	}
+	return st.call.Documents.AppendDocument(ctx, tx, st.caller, dst, k.DocType, k.Name, document.ReadOptions{})
+}
+
+func docList(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
+	doctype, q, err := list(abi.DocList, request)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := st.tx()
+	if err != nil {
+		return nil, err
+	}
+	return st.call.Documents.AppendList(ctx, tx, st.caller, dst, doctype, q)
+}
+
+func docCount(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
+	doctype, q, err := list(abi.DocCount, request)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := st.tx()
+	if err != nil {
+		return nil, err
+	}
+	n, err := st.call.Documents.Count(ctx, tx, st.caller, doctype, q)
+	if err != nil {
+		return nil, err
+	}
+	return strconv.AppendInt(dst, n, 10), nil
+}
+
+// list reads a request in the words of GET /api/resource/:doctype.
+func list(name string, request []byte) (doctype string, q *query.Query, err error) {
+	var args map[string]any
+	if err := decode(name, request, &args); err != nil {
+		return "", nil, err
+	}
+	doctype, _ = args["doctype"].(string)
+	if err := need(name, "doctype", doctype); err != nil {
+		return "", nil, err
+	}
+	q, err = query.Parse(func(arg string) any { return args[arg] })
+	if err != nil {
+		return "", nil, err
+	}
+	q.Debug = false // shows statements to those who run the server
+	return doctype, q, nil
+}
+
+// change is a request to write.
+type change struct {
+	key
+	Doc map[string]any `json:"doc"`
+}
+
+func docInsert(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
+	var in change
+	if err := decode(abi.DocInsert, request, &in); err != nil {
+		return nil, err
+	}
+	inside, _ := in.Doc["doctype"].(string)
+	if in.DocType == "" {
+		in.DocType = inside
+	}
+	if err := need(abi.DocInsert, "doctype", in.DocType); err != nil {
+		return nil, err
+	}
+	if inside != "" && inside != in.DocType {
+		return nil, fault.New(fault.BadRequest, "", "%s: doctype is %s, and %s inside doc", abi.DocInsert, in.DocType, inside)
+	}
+	return st.write(ctx, dst, func(tx document.Tx) (*document.Document, error) {
+		return st.call.Documents.Insert(ctx, tx, st.caller, in.DocType, in.Doc)
+	})
+}
+
+func docUpdate(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
+	var in change
+	if err := decode(abi.DocUpdate, request, &in); err != nil {
+		return nil, err
+	}
+	if in.Doc == nil {
+		return nil, fault.New(fault.BadRequest, "", "%s: doc is missing", abi.DocUpdate)
+	}
+	return st.update(ctx, abi.DocUpdate, dst, in.key, in.Doc)
+}
+
+// The platform has no other way to submit and to cancel than a change of
+// docstatus; its rules decide whether the document may.
+var (
+	submitted = map[string]any{"docstatus": json.Number("1")}
+	cancelled = map[string]any{"docstatus": json.Number("2")}
+)
+
+func docSubmit(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
+	var k key
+	if err := decode(abi.DocSubmit, request, &k); err != nil {
+		return nil, err
+	}
+	return st.update(ctx, abi.DocSubmit, dst, k, submitted)
+}
+
+func docCancel(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
+	var k key
+	if err := decode(abi.DocCancel, request, &k); err != nil {
+		return nil, err
+	}
+	return st.update(ctx, abi.DocCancel, dst, k, cancelled)
+}
+
+func docDelete(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
+	var k key
+	if err := decode(abi.DocDelete, request, &k); err != nil {
+		return nil, err
+	}
+	if err := k.check(abi.DocDelete); err != nil {
+		return nil, err
+	}
+	return st.write(ctx, dst, func(tx document.Tx) (*document.Document, error) {
+		return nil, st.call.Documents.Delete(ctx, tx, st.caller, k.DocType, k.Name)
+	})
+}
+
+func (st *State) update(ctx context.Context, name string, dst []byte, k key, values map[string]any) ([]byte, error) {
+	if err := k.check(name); err != nil {
+		return nil, err
+	}
+	return st.write(ctx, dst, func(tx document.Tx) (*document.Document, error) {
+		return st.call.Documents.Update(ctx, tx, st.caller, k.DocType, k.Name, values)
+	})
+}
+
+// write runs fn in a savepoint, so that a guest that catches the error goes on
+// without what fn has written, and appends the document it returns.
+func (st *State) write(ctx context.Context, dst []byte, fn func(document.Tx) (*document.Document, error)) ([]byte, error) {
+	tx, err := st.tx()
+	if err != nil {
+		return nil, err
+	}
+	var doc *document.Document
+	err = tx.Savepoint(ctx, func() (err error) {
+		doc, err = fn(tx)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case doc == nil:
+		return append(dst, "null"...), nil
+	}
+	return st.call.Documents.AppendJSON(dst, st.caller, doc, document.ReadOptions{}), nil
+}
+
+// tx is the transaction of the request.
+func (st *State) tx() (document.Tx, error) {
+	if st.call.Tx == nil || st.call.Documents == nil {
+		return nil, fault.New(fault.Unavailable, "", "This call has no transaction")
+	}
+	return st.call.Tx, nil
+}

@@ -1,0 +1,146 @@
+package hostapi
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+
+	"armature/core/identity"
+	"armature/core/method"
+	"armature/runtime/engine"
+)
+
+// Plugin is what the calls of one plugin on one site have in common. It must not
+// change.
+type Plugin struct {
+	Site   string
+	Name   string
+	Grants Grants
+	Limits Limits
+	Logger *slog.Logger // nil: nothing is logged
+
+	// Config reads the plugin's configuration on the site; a nil value means
+	// that the key is not set. A nil Config has no keys.
+	Config func(ctx context.Context, key string) (json.RawMessage, error)
+}
+
+// Limits bounds what passes between guest and host in one call, in bytes. The
+// engine bounds the rest.
+type Limits struct {
+	Input  int // the call's input, and each answer
+	Output int // the call's output, and each request
+	Log    int // all lines together
+}
+
+// The limits of a call, and what no call may exceed.
+var (
+	DefaultLimits = Limits{Input: 8 << 20, Output: 8 << 20, Log: 64 << 10}
+	MaxLimits     = Limits{Input: 32 << 20, Output: 32 << 20, Log: 1 << 20}
+)
+
+// Within returns the smaller of both limits where both are given.
+func (l Limits) Within(m Limits) Limits {
+	least := func(a, b int) int {
+		if a <= 0 || b > 0 && b < a {
+			return b
+		}
+		return a
+	}
+	return Limits{Input: least(l.Input, m.Input), Output: least(l.Output, m.Output), Log: least(l.Log, m.Log)}
+}
+
+// State is what the host keeps about one call of a guest. It belongs to the
+// goroutine that runs the call, and is over with Free.
+type State struct {
+	plugin *Plugin
+	call   *method.Call
+	caller *identity.Caller // whom document calls act as
+	engine engine.Call
+
+	input  []byte
+	output []byte // nil: none
+	answer []byte // of the latest capability
+	taken  int    // how much of answer the guest has had
+	logged int    // bytes of log lines
+
+	work    work
+	perform func() // work.do, bound once
+}
+
+// keep is how large a buffer may be to be used again.
+const keep = 256 << 10
+
+var states = sync.Pool{New: func() any {
+	st := &State{}
+	st.perform = st.work.do
+	return st
+}}
+
+// New makes the state of a call. The input must stay as it is until Free.
+func New(p *Plugin, call *method.Call, input []byte) *State {
+	st := states.Get().(*State)
+	st.plugin, st.call, st.input = p, call, input
+	st.caller = call.Caller
+	if p.Grants.Has(Elevated) {
+		c := *call.Caller
+		c.Elevated = true
+		st.caller = &c
+	}
+	return st
+}
+
+// Free ends the state. What Output returned stays valid.
+func (st *State) Free() {
+	answer := st.answer[:0]
+	if cap(answer) > keep {
+		answer = nil
+	}
+	*st = State{answer: answer, perform: st.perform}
+	states.Put(st)
+}
+
+// Output is what the guest sent as its result; nil when it sent nothing.
+func (st *State) Output() []byte { return st.output }
+
+// stateKey finds the state of the guest call that a context belongs to.
+type stateKey struct{}
+
+// From returns the state of the guest call in which ctx was made, or nil. The
+// events of a document that a guest writes find their guest this way.
+func From(ctx context.Context) *State {
+	st, _ := ctx.Value(stateKey{}).(*State)
+	return st
+}
+
+// Call is the method call that the guest serves.
+func (st *State) Call() *method.Call { return st.call }
+
+// Run runs an export of the module in this state, within limits. Where the call
+// is nested in another guest's, as its method.Call or ctx tells, it shares what
+// that one has left of time and CPU. The error is the engine's.
+func (st *State) Run(ctx context.Context, m *engine.Module, export string, limits engine.Limits) (engine.Usage, error) {
+	parent, _ := st.call.Guest.(*State)
+	if parent == nil {
+		parent = From(ctx)
+	}
+	st.engine = engine.Call{
+		Export: export, Arg: int32(len(st.input)), Limits: limits, State: st, OnOutput: printed,
+	}
+	if parent != nil {
+		st.engine.Parent = &parent.engine
+	}
+	outer := st.call.Guest
+	st.call.Guest = st
+	defer func() { st.call.Guest = outer }()
+	return m.Call(context.WithValue(ctx, stateKey{}, st), &st.engine)
+}
+
+// of returns the state of an engine call; nil while a guest initialises itself.
+func of(c *engine.Call) *State {
+	if c.Warm() {
+		return nil
+	}
+	st, _ := c.State.(*State)
+	return st
+}
