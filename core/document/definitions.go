@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"armature/core/fault"
+	"armature/core/identity"
 	"armature/core/permission"
 )
 
@@ -56,6 +57,7 @@ func (d definitions) validate(ev *Event) error {
 	} else {
 		doc.Put("table_name", d.freeTable(doc.Name()))
 	}
+	d.addFields(doc)
 	if err := d.columns(doc, ev.Before); err != nil {
 		return err
 	}
@@ -73,6 +75,36 @@ func (d definitions) validate(ev *Event) error {
 		return d.checkKind(dt)
 	}
 	return nil
+}
+
+// addFields adds the fields that a kind of DocType brings with it.
+func (d definitions) addFields(doc *Document) {
+	if doc.Bool("is_submittable") {
+		d.addField(doc, "amended_from", "Link", doc.Name())
+	}
+	if doc.Bool("is_tree") {
+		d.addField(doc, ParentField(doc.Name()), "Link", doc.Name())
+		d.addField(doc, "is_group", "Check", "")
+	}
+}
+
+func (d definitions) addField(doc *Document, name, fieldtype, options string) {
+	rows := doc.Rows("fields")
+	for _, row := range rows {
+		if row.Text("fieldname") == name {
+			return
+		}
+	}
+	row := NewDocument(d.s.Schema().DocType(DocFieldName))
+	row.Put("name", HashName(d.s.now()))
+	row.Put("fieldname", name)
+	row.Put("fieldtype", fieldtype)
+	if options != "" {
+		row.Put("options", options)
+	}
+	row.Put("parent", doc.Name())
+	stampRow(doc, "fields", len(rows), row, doc.Modified(), &identity.Caller{User: doc.text(ColModifiedBy)})
+	doc.PutRows("fields", append(rows, row))
 }
 
 // freeTable is a table name that no DocType uses.

@@ -13,6 +13,8 @@ import (
 // resolver turns a query tree into a Select: every name becomes a field the
 // caller may use, every value canonical.
 type resolver struct {
+	ctx    context.Context // of the one list it resolves
+	tx     Tx
 	s      *Service
 	schema *Schema
 	caller *identity.Caller
@@ -25,8 +27,8 @@ type resolver struct {
 // resolve checks the caller's right to list the DocType and resolves q against
 // it. Expand is left to the caller.
 func (s *Service) resolve(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, q *query.Query) (*Select, error) {
-	r := &resolver{s: s, schema: s.Schema(), caller: caller, dt: dt, sel: &Select{DocType: dt}}
-	if err := r.authorize(ctx, tx, q.Parent); err != nil {
+	r := &resolver{ctx: ctx, tx: tx, s: s, schema: s.Schema(), caller: caller, dt: dt, sel: &Select{DocType: dt}}
+	if err := r.authorize(q.Parent); err != nil {
 		return nil, err
 	}
 	if err := r.columns(q.Fields); err != nil {
@@ -62,7 +64,7 @@ func (r *resolver) restrict(w Where) {
 	r.sel.Where = AllOf{r.sel.Where, w}
 }
 
-func (r *resolver) authorize(ctx context.Context, tx Tx, parent string) error {
+func (r *resolver) authorize(parent string) error {
 	if r.dt.Single {
 		return fault.Invalid("", "%s is a single document; read it by its name", r.dt.Name)
 	}
@@ -80,7 +82,7 @@ func (r *resolver) authorize(ctx context.Context, tx Tx, parent string) error {
 	if err != nil {
 		return err
 	}
-	w, err := g.where(ctx, r.s, tx)
+	w, err := g.where(r.ctx, r.s, r.tx)
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,8 @@ func (r *resolver) cond(c query.Cond) (Where, error) {
 		return r.between(op, c.Value)
 	case query.Timespan, query.Previous, query.Next:
 		return r.timespan(op, c)
+	case query.Descendants, query.NotDesc, query.DescIncl, query.Ancestors, query.NotAnc:
+		return r.tree(op, c)
 	}
 	return nil, fault.Invalid("", "%s: the operator %q does not work on this field", f.Name, c.Op)
 }

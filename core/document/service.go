@@ -53,11 +53,17 @@ type ReadOptions struct {
 func (s *Service) now() time.Time       { return s.clock() }
 func (s *Service) zone() *time.Location { return s.clock().Location() }
 
-// WriteMode is the cheapest Mode in which the edge may create, change or delete
+// DeleteMode is the cheapest Mode in which the edge may delete documents of the
+// DocType: a deletion leaves a Deleted Document behind, so it is never Single.
+func (s *Service) DeleteMode(doctype string) Mode {
+	return min(s.WriteMode(doctype), Brief)
+}
+
+// WriteMode is the cheapest Mode in which the edge may create or change
 // documents of the DocType.
 func (s *Service) WriteMode(doctype string) Mode {
 	mode := Single
-	if dt := s.Schema().DocType(doctype); dt != nil && (len(dt.Tables) > 0 || dt.counts()) {
+	if dt := s.Schema().DocType(doctype); dt != nil && (len(dt.Tables) > 0 || dt.Track || dt.counts()) {
 		mode = Brief
 	}
 	for _, h := range s.hooks {

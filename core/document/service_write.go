@@ -135,6 +135,9 @@ func (s *Service) update(ctx context.Context, tx Tx, caller *identity.Caller, do
 	if err != nil || !ok {
 		return nil, false, err
 	}
+	if err := s.keepVersion(ctx, tx, caller, doc, before); err != nil {
+		return nil, false, err
+	}
 	return doc, true, s.fireAll(ctx, tx, caller, doc, before, afterUpdate(doc, before))
 }
 
@@ -252,6 +255,13 @@ func (s *Service) Delete(ctx context.Context, tx Tx, caller *identity.Caller, do
 	}
 	if !found {
 		return fault.Missing("%s %s not found", doctype, name)
+	}
+	err = s.record(ctx, tx, caller, "Deleted Document", map[string]any{
+		"deleted_doctype": doctype, "deleted_name": name,
+		"data": string(doc.AppendJSON(nil, View{Levels: ^uint16(0), WithNull: true})),
+	})
+	if err != nil {
+		return err
 	}
 	return s.fireAll(ctx, tx, caller, doc, doc, []string{OnChange, AfterDelete})
 }

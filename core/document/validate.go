@@ -71,6 +71,9 @@ func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, d
 	if err := s.checkFields(doc, before); err != nil {
 		return err
 	}
+	if err := s.checkTree(ctx, tx, doc, before); err != nil {
+		return err
+	}
 	return s.checkLinks(ctx, tx, doc, before)
 }
 

@@ -80,7 +80,7 @@ func (x *exchange) write(fn func(tx document.Tx) (*document.Document, error)) er
 // remove answers DELETE /api/resource/:doctype/:name.
 func (x *exchange) remove() error {
 	docs := x.site.Documents
-	err := x.site.Store.Write(x.ctx, docs.WriteMode(x.route.doctype), func(tx document.Tx) error {
+	err := x.site.Store.Write(x.ctx, docs.DeleteMode(x.route.doctype), func(tx document.Tx) error {
 		return docs.Delete(x.ctx, tx, x.caller, x.route.doctype, x.route.name)
 	})
 	if err != nil {

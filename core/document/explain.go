@@ -1,0 +1,88 @@
+package document
+
+import (
+	"context"
+	"fmt"
+
+	"armature/core/fault"
+	"armature/core/identity"
+	"armature/core/permission"
+)
+
+// Explanation says why a caller may or may not do something.
+type Explanation struct {
+	Allowed bool     `json:"allowed"`
+	User    string   `json:"user"`
+	DocType string   `json:"doctype"`
+	Name    string   `json:"name,omitempty"`
+	Right   string   `json:"right"`
+	Roles   []string `json:"roles"`
+	Because []string `json:"because"` // the rules that decided, in the order they were asked
+}
+
+// Explain says which rule allows or refuses the caller one right on a DocType,
+// or on one document of it. What it says of a document the caller could learn by
+// trying.
+func (s *Service) Explain(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, right permission.Right) (*Explanation, error) {
+	dt, err := s.lookup(doctype)
+	if err != nil {
+		return nil, err
+	}
+	x := &Explanation{User: caller.User, DocType: doctype, Name: name, Right: right.String(), Roles: caller.Roles, Because: []string{}}
+	say := func(format string, args ...any) { x.Because = append(x.Because, fmt.Sprintf(format, args...)) }
+	if caller.Unchecked() {
+		x.Allowed = true
+		say("%s passes every check of roles", caller.User)
+		return x, nil
+	}
+	for _, r := range dt.Permissions {
+		if r.Level != 0 || r.Rights&right == 0 {
+			continue
+		}
+		switch {
+		case !caller.HasRole(r.Role):
+			say("role %s has %s; the user does not have the role", r.Role, right)
+		case r.IfOwner && right != permission.Create:
+			say("role %s gives %s on documents the user owns", r.Role, right)
+		default:
+			say("role %s gives %s", r.Role, right)
+		}
+	}
+	g, err := s.guard(caller, dt, right)
+	if err != nil {
+		say("no role of the user gives %s on %s, and nothing of it is shared with the user", right, doctype)
+		return x, nil
+	}
+	for _, l := range g.limits {
+		say("User Permissions allow only %v in %s", l.values, l.field.Name)
+	}
+	if name == "" {
+		x.Allowed = g.access != permission.None
+		return x, nil
+	}
+	doc, err := tx.Get(ctx, s.Schema(), dt, name, false)
+	if fault.KindOf(err) == fault.NotFound {
+		say("%s %s does not exist", doctype, name)
+		return x, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x, s.explainDocument(ctx, tx, g, doc, x, say)
+}
+
+func (s *Service) explainDocument(ctx context.Context, tx Tx, g *guard, doc *Document, x *Explanation, say func(string, ...any)) error {
+	switch err := g.admit(ctx, s, tx, doc.values); {
+	case err == nil && g.admits(doc.values):
+		x.Allowed = true
+		say("the document meets these rules")
+	case err == nil:
+		x.Allowed = true
+		say("the document is shared with the user")
+	case fault.KindOf(err) == fault.Permission:
+		say("the document meets none of these rules and is not shared with the user")
+	default:
+		return err
+	}
+	return nil
+}
