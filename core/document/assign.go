@@ -37,6 +37,9 @@ func (s *Service) assign(doc *Document, values map[string]any, levels permission
 			if err != nil {
 				return err
 			}
+			if text, ok := got.(string); ok {
+				got = sanitize(f, text)
+			}
 			doc.values[f.Index] = got
 		}
 	}

@@ -1,0 +1,32 @@
+package document
+
+import (
+	"regexp"
+	"sync"
+
+	"github.com/microcosm-cc/bluemonday"
+)
+
+// tag finds what a browser could take for markup; "a < b" is none.
+var tag = regexp.MustCompile(`<[A-Za-z!/?]`)
+
+// policy lets through what a rich text editor makes and nothing that runs:
+// no scripts, no event attributes, no javascript: addresses.
+var policy = sync.OnceValue(func() *bluemonday.Policy {
+	p := bluemonday.UGCPolicy()
+	p.AllowDataURIImages()
+	p.AllowAttrs("class").Globally()
+	p.AllowStyles("color", "background-color", "text-align", "font-weight", "font-style",
+		"text-decoration", "width", "height").Globally()
+	p.AllowAttrs("data-value", "data-id", "data-list", "data-row").Globally()
+	return p
+})
+
+// sanitize makes markup in a text field safe to show. Fields that hold code, or
+// that say so (ignore_xss_filter), are left as they are.
+func sanitize(f *Field, s string) string {
+	if f.IgnoreXSSFilter || f.Type == "Code" || f.IsPassword() || f.Storage != Text || !tag.MatchString(s) {
+		return s
+	}
+	return policy().Sanitize(s)
+}
