@@ -25,14 +25,19 @@ type Call struct {
 	Result uint64
 
 	warm     bool
-	in       *instance
 	module   *Module
-	ctx      context.Context
+	in       *instance // while the guest runs
+	base     context.Context
+	ctx      context.Context // base with the deadline, once asked for
 	cancel   context.CancelFunc
 	started  time.Time
 	deadline time.Time
-	limits   Limits
+	limits   Limits // in force
+	prepaid  uint64 // fuel spent on initialising an instance for this call alone
 	usage    Usage
+	turn     *turn
+	own      turn
+	nesting  int
 }
 
 // Warm reports that the guest runs its own initialisation: there is no caller,
@@ -43,6 +48,29 @@ func (c *Call) Warm() bool { return c.warm }
 // Module is the module the call runs in.
 func (c *Call) Module() *Module { return c.module }
 
+// Usage is what the call has cost so far.
+func (c *Call) Usage() Usage {
+	u := c.usage
+	if c.in != nil {
+		u.Fuel = c.in.used()
+		if c.in.memory != nil {
+			u.MemoryPeak = max(c.in.memory.Peak(), uint64(c.in.mem.Size()))
+		}
+	}
+	u.Wall = time.Since(c.started)
+	return u
+}
+
+// Remaining is what the call may still use: the limits to give to a call made
+// on its behalf outside of Parent.
+func (c *Call) Remaining() Limits {
+	l := c.limits
+	l.Fuel = max(c.fuelLeft(), 1)
+	l.Wall = max(time.Until(c.deadline), 1)
+	l.HostCalls = max(c.limits.HostCalls-c.usage.HostCalls, 1)
+	return l
+}
+
 // Deadline is when the call's time is up.
 func (c *Call) Deadline() time.Time { return c.deadline }
 
@@ -50,7 +78,7 @@ func (c *Call) Deadline() time.Time { return c.deadline }
 // costs a timer, so host functions that cannot block should not ask for it.
 func (c *Call) Context() context.Context {
 	if c.cancel == nil {
-		c.ctx, c.cancel = context.WithDeadline(c.ctx, c.deadline)
+		c.ctx, c.cancel = context.WithDeadline(c.base, c.deadline)
 	}
 	return c.ctx
 }

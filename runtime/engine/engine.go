@@ -2,13 +2,18 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
-
+	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tetratelabs/wazero"
+
+	"armature/runtime/engine/internal/linear"
 )
 
 // Config is what an engine is made from. The zero value of a field means its
@@ -24,9 +29,16 @@ type Config struct {
 	Defaults Limits // a call's limits where it names none
 	Maximum  Limits // what no call may exceed
 
+	Init Limits // of a module's own initialisation; default 5 s worth of fuel
+
+	Slots        int           // long-running guests at a time; default GOMAXPROCS-1, at least 1
 	MaxInstances int           // live instances of all modules; default 4096
 	IdleTrim     time.Duration // an idle instance gives its private pages back; default 10 s
 	IdleClose    time.Duration // and is closed; default 5 min
+
+	// Memory names how memories are made and reset: scan, pagemap, copy or heap.
+	// Empty means the best that works on this system.
+	Memory string
 
 	Now func() time.Time // the guests' wall clock; default time.Now
 }
@@ -34,6 +46,9 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	c.Defaults = c.Defaults.Or(DefaultLimits())
 	c.Maximum = c.Maximum.Or(MaxLimits())
+	c.Maximum.Memory = min(c.Maximum.Memory, 65535<<16)
+	c.Init = c.Init.Or(Limits{Fuel: 12_500_000_000, Wall: 30 * time.Second}).Or(c.Maximum).Min(c.Maximum)
+	c.Slots = or(c.Slots, max(runtime.GOMAXPROCS(0)-1, 1))
 	c.CompileWorkers = or(c.CompileWorkers, 1)
 	c.MaxModule = or(c.MaxModule, 64<<20)
 	c.MaxInstances = or(c.MaxInstances, 4096)
@@ -50,55 +65,126 @@ func (c Config) withDefaults() Config {
 
 // Engine compiles and runs modules. It is safe for concurrent use.
 type Engine struct {
-	cfg     Config
-	log     *slog.Logger
-	rt      wazero.Runtime
-	cache   wazero.CompilationCache
-	compile chan struct{} // a token per module being compiled
-	epoch   time.Time     // zero of the guests' monotonic clock
+	cfg       Config
+	log       *slog.Logger
+	rt        wazero.Runtime
+	cache     wazero.CompilationCache  // nil without a cache directory
+	imports   map[ImportName]signature // what the host offers
+	memory    linear.Maker
+	admission *admission
+	compile   chan struct{} // a token per module being compiled
+	epoch     time.Time     // zero of the guests' monotonic clock
+	live      atomic.Int64  // instances of all modules
+
+	stop, stopped chan struct{} // end of the goroutine that looks after idle instances
 
 	mu      sync.Mutex
 	modules map[string]*loading
+	closing []*Module // released, with calls still running
 	closed  bool
 }
 
 // New makes an engine with the given host functions.
 func New(ctx context.Context, cfg Config) (*Engine, error) {
-	e := &Engine{cfg: cfg.withDefaults(), modules: map[string]*loading{}}
+	e := &Engine{cfg: cfg.withDefaults(), epoch: time.Now(), modules: map[string]*loading{}}
 	e.log = e.cfg.Logger
 	e.compile = make(chan struct{}, e.cfg.CompileWorkers)
-	e.epoch = time.Now()
-
-	rc := wazero.NewRuntimeConfig().
-		WithDebugInfoEnabled(false).
-		WithCustomSections(true).
-		WithCloseOnContextDone(true).
-		WithMemoryLimitPages(uint32(e.cfg.Maximum.Memory >> 16))
-	if e.cfg.CacheDir != "" {
-		cache, err := wazero.NewCompilationCacheWithDir(e.cfg.CacheDir)
-		if err != nil {
-			return nil, fmt.Errorf("open the compilation cache: %w", err)
-		}
-		e.cache = cache
-		rc = rc.WithCompilationCache(cache)
+	e.admission = newAdmission(e.cfg.Slots)
+	var err error
+	if e.memory, err = linear.Open(linear.Method(e.cfg.Memory)); err != nil {
+		return nil, fmt.Errorf("make guest memories: %w", err)
 	}
-	e.rt = wazero.NewRuntimeWithConfig(ctx, rc)
-	if err := e.linkImports(ctx); err != nil {
-		return nil, fmt.Errorf("link host functions: %w", err)
+	if err := e.start(ctx); err != nil {
+		_ = e.free(ctx)
+		return nil, err
 	}
+	e.stop, e.stopped = make(chan struct{}), make(chan struct{})
+	go e.sweepUntil(e.stop, e.stopped)
 	return e, nil
 }
 
-// Close frees everything. Calls must have ended.
+func (e *Engine) start(ctx context.Context) error {
+	rc := wazero.NewRuntimeConfig().
+		WithDebugInfoEnabled(false).
+		WithMemoryLimitPages(e.maxPages() + 1) // see the memory section in package rewrite
+	if e.cfg.CacheDir != "" {
+		if err := e.openCache(); err != nil {
+			return err
+		}
+		rc = rc.WithCompilationCache(e.cache)
+	}
+	e.rt = wazero.NewRuntimeWithConfig(ctx, rc)
+	if err := e.linkYield(ctx); err != nil {
+		return fmt.Errorf("link metering: %w", err)
+	}
+	if err := e.linkImports(ctx); err != nil {
+		return fmt.Errorf("link host functions: %w", err)
+	}
+	return nil
+}
+
+func (e *Engine) maxPages() uint32 { return uint32(e.cfg.Maximum.Memory >> 16) }
+
+// MemoryMethod is how this engine makes and resets memories.
+func (e *Engine) MemoryMethod() string { return string(e.memory.Method()) }
+
+// Close refuses new calls, waits for those that run, and frees everything. When
+// ctx ends first, what the running calls use stays allocated: freeing memory
+// under a guest would end the process.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil
+	}
 	e.closed = true
+	pending := make([]*loading, 0, len(e.modules))
+	for _, l := range e.modules {
+		pending = append(pending, l)
+	}
+	modules := slices.Clone(e.closing)
 	e.mu.Unlock()
-	err := e.rt.Close(ctx)
-	if e.cache != nil {
-		if cerr := e.cache.Close(ctx); err == nil {
-			err = cerr
+
+	close(e.stop)
+	<-e.stopped
+	for _, l := range pending {
+		if err := wait(ctx, l.done); err != nil {
+			return err
+		}
+		if l.module != nil {
+			l.module.retire()
+			modules = append(modules, l.module)
 		}
 	}
-	return err
+	for _, m := range modules {
+		if err := wait(ctx, m.freed); err != nil {
+			return err
+		}
+	}
+	return e.free(ctx)
+}
+
+func wait(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	default:
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for calls to end: %w", ctx.Err())
+	}
+}
+
+func (e *Engine) free(ctx context.Context) error {
+	var errs []error
+	if e.rt != nil {
+		errs = append(errs, e.rt.Close(ctx))
+	}
+	if e.cache != nil {
+		errs = append(errs, e.cache.Close(ctx))
+	}
+	return errors.Join(append(errs, e.memory.Close())...)
 }

@@ -3,8 +3,12 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/tetratelabs/wazero/api"
+
+	"armature/runtime/engine/internal/rewrite"
 )
 
 // ValueType is the type of a parameter, a result or a global.
@@ -53,6 +57,10 @@ func instanceOf(ctx context.Context) *instance {
 // linkImports defines the host modules: the configured imports and WASI.
 func (e *Engine) linkImports(ctx context.Context) error {
 	all := append(e.wasi(), e.counted(e.cfg.Imports)...)
+	e.imports = map[ImportName]signature{}
+	for _, f := range all {
+		e.imports[ImportName{f.module, f.name}] = signature{f.params, f.results}
+	}
 	byModule := map[string][]hostFunc{}
 	var order []string
 	for _, f := range all {
@@ -74,6 +82,44 @@ func (e *Engine) linkImports(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// ImportError lists what a module imports and the host does not offer.
+type ImportError struct {
+	Missing  []ImportName
+	Mistyped []ImportName // offered with another signature
+}
+
+// Error names them all, so that an author sees them at once.
+func (e *ImportError) Error() string {
+	var parts []string
+	for _, n := range e.Missing {
+		parts = append(parts, fmt.Sprintf("import %s is not offered", n))
+	}
+	for _, n := range e.Mistyped {
+		parts = append(parts, fmt.Sprintf("import %s has another signature", n))
+	}
+	return strings.Join(parts, "; ")
+}
+
+type signature struct{ params, results []ValueType }
+
+func (e *Engine) checkImports(imports []rewrite.Func) error {
+	var bad ImportError
+	for _, im := range imports {
+		name := ImportName{im.Module, im.Name}
+		offered, ok := e.imports[name]
+		switch {
+		case !ok:
+			bad.Missing = append(bad.Missing, name)
+		case !slices.Equal(offered.params, typesOf(im.Params)) || !slices.Equal(offered.results, typesOf(im.Results)):
+			bad.Mistyped = append(bad.Mistyped, name)
+		}
+	}
+	if bad.Missing == nil && bad.Mistyped == nil {
+		return nil
+	}
+	return &bad
 }
 
 // hostFunc is a host function in the form the runtime takes.

@@ -2,109 +2,181 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/tetratelabs/wazero/api"
 
 	"armature/runtime/abi"
+	"armature/runtime/engine/internal/linear"
+	"armature/runtime/engine/internal/rewrite"
 )
 
-// instance is one live module. It is the context of its own calls: host
-// functions find it there without an allocation.
+// instance is one live module; one goroutine uses it at a time. It is the
+// context of its own calls: host functions find it there without an allocation.
 type instance struct {
-	context.Context
-	call   *Call
-	mod    api.Module
-	mem    api.Memory
-	stdout lines
-	stderr lines
-	stack  [2]uint64
+	module   *Module
+	snapshot *snapshot // what it is reset to; nil when it serves one call only
+	mod      api.Module
+	mem      api.Memory
+	memory   linear.Memory // what is behind mem; nil if the guest has none
+	globals  []api.MutableGlobal
+	fuel     api.MutableGlobal
+	depth    api.MutableGlobal
+	funcs    map[string]api.Function // each with its own stack, made on first use
+
+	call      *Call
+	spent     int64 // fuel of finished quanta
+	given     int64 // fuel at the start of this one
+	stack     [1]uint64
+	stdout    lines
+	stderr    lines
+	idleSince time.Time
 }
+
+// bind finds the parts of the instance that calls and resets need.
+func (in *instance) bind() error {
+	in.mem = in.mod.Memory()
+	in.funcs = map[string]api.Function{}
+	global := func(name string) (api.MutableGlobal, error) {
+		g, ok := in.mod.ExportedGlobal(name).(api.MutableGlobal)
+		if !ok {
+			return nil, fmt.Errorf("global %q is missing", name)
+		}
+		return g, nil
+	}
+	for i, name := range in.module.code.Globals {
+		g, err := global(name)
+		if err != nil {
+			return err
+		}
+		in.globals = append(in.globals, g)
+		if in.snapshot != nil {
+			g.Set(in.snapshot.globals[i])
+		}
+	}
+	var err error
+	if in.fuel, err = global(abi.ReservedPrefix + rewrite.Fuel); err != nil {
+		return err
+	}
+	in.depth, err = global(abi.ReservedPrefix + rewrite.Depth)
+	return err
+}
+
+// begin makes c the call the instance serves.
+func (in *instance) begin(c *Call) {
+	in.call, c.in = c, in
+	if in.memory != nil {
+		in.memory.Begin(c.limits.Memory)
+	}
+	in.startMeter(c)
+}
+
+// run calls an export; its result is in in.stack.
+func (in *instance) run(name string, arg int32) *Error {
+	f := in.funcs[name]
+	if f == nil {
+		if f = in.mod.ExportedFunction(name); f == nil {
+			return &Error{Reason: BadExport, Export: name, Detail: "the module has no such function"}
+		}
+		in.funcs[name] = f
+	}
+	in.stack[0] = uint64(uint32(arg))
+	err := f.CallWithStack(in, in.stack[:])
+	if err == nil {
+		return nil
+	}
+	e := failure(name, err)
+	if e == nil {
+		return nil
+	}
+	if e.Reason == TooDeep {
+		delete(in.funcs, name) // and with it the stack, which has grown large
+	}
+	if in.memory != nil && (e.Reason == Trap || e.Reason == Exited) {
+		if refused := in.memory.Refused(); refused > 0 {
+			e.Detail = fmt.Sprintf("%d bytes asked for, then %s", refused, e.Detail)
+			e.Reason = OutOfMemory
+		}
+	}
+	return e
+}
+
+// account takes down what the call has cost and detaches it.
+func (in *instance) account(c *Call) {
+	c.usage.Fuel = in.used()
+	if in.mem != nil {
+		c.usage.MemoryPeak = max(in.memory.Peak(), uint64(in.mem.Size()))
+	}
+	c.flushOutput()
+	in.call, c.in = nil, nil
+}
+
+// reset brings the instance back to its snapshot.
+func (in *instance) reset() (pages int, err error) {
+	if in.memory != nil {
+		var long bool
+		if pages, long, err = in.memory.Reset(); err != nil {
+			return pages, err
+		}
+		if long {
+			// The runtime only grows memories. Its way to do so is to take
+			// whatever we give it, so growing is how it learns the old length.
+			in.memory.Shrink()
+			if _, ok := in.mem.Grow(1); !ok {
+				return pages, fmt.Errorf("the memory does not shrink")
+			}
+		}
+	}
+	for i, g := range in.globals {
+		g.Set(in.snapshot.globals[i])
+	}
+	return pages, nil
+}
+
+func (in *instance) trim() error {
+	if in.memory == nil {
+		return nil
+	}
+	return in.memory.Trim()
+}
+
+// close frees the instance. The memory goes last, when nothing can call into
+// the instance any more.
+func (in *instance) close() {
+	if in.mod != nil {
+		_ = in.mod.Close(context.Background())
+	}
+	if in.memory != nil {
+		if err := in.memory.Close(); err != nil {
+			in.module.engine.log.Error("free a guest's memory", "err", err)
+		}
+	}
+	in.module.engine.live.Add(-1)
+}
+
+// The instance as a context: the call's, and itself under instanceKey.
+
+func (in *instance) context() context.Context {
+	if in.call == nil {
+		return context.Background()
+	}
+	return in.call.base
+}
+
+// Deadline is the caller's.
+func (in *instance) Deadline() (time.Time, bool) { return in.context().Deadline() }
+
+// Done is the caller's.
+func (in *instance) Done() <-chan struct{} { return in.context().Done() }
+
+// Err is the caller's.
+func (in *instance) Err() error { return in.context().Err() }
 
 // Value finds the instance itself, then what the caller's context has.
 func (in *instance) Value(key any) any {
 	if key == (instanceKey{}) {
 		return in
 	}
-	return in.Context.Value(key)
+	return in.context().Value(key)
 }
-
-// instantiate makes an instance and runs its own initialisation.
-func (m *Module) instantiate(ctx context.Context, c *Call) (*instance, error) {
-	in := &instance{Context: ctx, call: c}
-	c.in, c.module, c.ctx = in, m, ctx
-	mod, err := m.engine.rt.InstantiateModule(in, m.code, anonymous)
-	if err != nil {
-		return nil, err
-	}
-	in.mod, in.mem = mod, mod.Memory()
-	for _, name := range []string{abi.Initialize, abi.Warm} {
-		if err := in.run(name, 0); err != nil {
-			in.close()
-			return nil, err
-		}
-	}
-	return in, nil
-}
-
-// run calls an export if there is one.
-func (in *instance) run(name string, arg int32) error {
-	f := in.mod.ExportedFunction(name)
-	if f == nil {
-		return nil
-	}
-	in.stack[0] = uint64(uint32(arg))
-	if err := f.CallWithStack(in, in.stack[:]); err != nil {
-		if ctxErr := in.Context.Err(); ctxErr != nil {
-			return &Error{Reason: Deadline, Export: name, Err: ctxErr}
-		}
-		if e := failure(name, err); e != nil {
-			return e
-		}
-	}
-	return nil
-}
-
-func (in *instance) close() { _ = in.mod.Close(context.Background()) }
-
-// Call runs one exported function from the module's initial state. The error is
-// an *Error.
-func (m *Module) Call(ctx context.Context, c *Call) (Usage, error) {
-	x, ok := m.exports[c.Export]
-	if !ok || !x.Callable() {
-		return Usage{}, &Error{Reason: BadExport, Export: c.Export, Detail: "the module has no callable function of this name"}
-	}
-	e := m.engine
-	c.started = time.Now()
-	c.limits = c.Limits.Or(e.cfg.Defaults).Min(e.cfg.Maximum)
-	c.deadline = c.started.Add(c.limits.Wall)
-	ctx, cancel := context.WithDeadline(ctx, c.deadline)
-	defer cancel()
-
-	in, err := m.instantiate(ctx, &Call{warm: true, limits: e.cfg.Maximum, deadline: c.deadline})
-	if err == nil {
-		in.call, c.in, c.module, c.ctx = c, in, m, ctx
-		err = in.run(abi.Resume, 0)
-		if err == nil {
-			err = in.run(c.Export, c.Arg)
-		}
-		c.Result = in.stack[0]
-		c.flushOutput()
-		c.usage.Fresh = true
-		if in.mem != nil {
-			c.usage.MemoryPeak = uint64(in.mem.Size())
-		}
-		in.close()
-	}
-	c.usage.Wall = time.Since(c.started)
-	var failed *Error
-	if err != nil && !errors.As(err, &failed) {
-		err = &Error{Reason: Trap, Export: c.Export, Err: fmt.Errorf("initialise: %w", err)}
-	}
-	return c.usage, err
-}
-
-// Blocking runs fn, which may wait, without holding up other guests.
-func (c *Call) Blocking(fn func()) { fn() }

@@ -6,15 +6,18 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-
-	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/api"
+	"time"
 
 	"armature/core/fault"
+	"armature/runtime/abi"
+	"armature/runtime/engine/internal/rewrite"
 )
 
 // ErrClosed is what a closed engine answers.
 var ErrClosed = errors.New("the engine is closed")
+
+// maxTable is how many elements the tables of a module may have.
+const maxTable = 1 << 20
 
 // loading is a module that is being loaded, or is.
 type loading struct {
@@ -68,17 +71,18 @@ func (e *Engine) load(ctx context.Context, l *loading, hash string, wasm []byte)
 	e.compile <- struct{}{}
 	l.module, l.err = e.prepare(ctx, hash, wasm)
 	<-e.compile
-	if l.err != nil {
+	if l.err == nil {
+		l.module.loading = l
+	} else {
 		e.mu.Lock()
 		delete(e.modules, hash) // so that the next Load tries again
 		e.mu.Unlock()
-	} else {
-		l.module.loading = l
 	}
 	close(l.done)
 }
 
-// Release gives a loaded module back; the last one frees it.
+// Release gives a loaded module back. The last one frees it, once the calls
+// that still run have ended.
 func (m *Module) Release() { m.engine.release(m.hash, m.loading) }
 
 func (e *Engine) release(hash string, l *loading) {
@@ -87,51 +91,74 @@ func (e *Engine) release(hash string, l *loading) {
 	last := l.refs == 0
 	if last && e.modules[hash] == l {
 		delete(e.modules, hash)
+		if l.module != nil {
+			e.closing = append(e.closing, l.module)
+		}
 	}
 	e.mu.Unlock()
 	if last && l.module != nil {
-		l.module.close()
+		l.module.retire()
 	}
 }
 
-// prepare compiles a module.
+// prepare makes a module out of a binary.
 func (e *Engine) prepare(ctx context.Context, hash string, wasm []byte) (*Module, error) {
-	m := &Module{engine: e, hash: hash, size: len(wasm), exports: map[string]Export{}, sections: map[string][][]byte{}}
-	code, err := e.rt.CompileModule(ctx, wasm)
+	code, err := rewrite.Rewrite(wasm, rewrite.Options{
+		Prefix: abi.ReservedPrefix, MaxPages: e.maxPages(), MaxTable: maxTable,
+	})
 	if err != nil {
+		return nil, fault.Wrap(fault.Validation, "", err, "The module cannot be used: %v", err)
+	}
+	if err := e.checkImports(code.Imports); err != nil {
+		return nil, fault.Wrap(fault.Validation, "", err, "The module cannot be linked: %v", err)
+	}
+	m := newModule(e, hash, len(wasm), code)
+	if m.compiled, err = e.compileCached(ctx, code.Binary); err != nil {
 		return nil, fault.Wrap(fault.Validation, "", err, "The module is not valid WebAssembly: %v", err)
 	}
-	m.code = code
-	for _, f := range code.ImportedFunctions() {
-		module, name, _ := f.Import()
-		m.imports = append(m.imports, ImportName{module, name})
+	code.Binary = nil
+	if err := m.prepareInstances(ctx); err != nil {
+		m.retire()
+		<-m.freed
+		return nil, err
 	}
-	for name, f := range code.ExportedFunctions() {
-		m.exports[name] = Export{name, ours(f.ParamTypes()), ours(f.ResultTypes())}
-	}
-	for _, s := range code.CustomSections() {
-		m.sections[s.Name()] = append(m.sections[s.Name()], s.Data())
-	}
-	m.reason = "snapshots are not implemented"
-	in, err := m.instantiate(ctx, &Call{warm: true, limits: e.cfg.Maximum})
-	if err != nil {
-		_ = code.Close(ctx)
-		return nil, fmt.Errorf("initialise the module: %w", err)
-	}
-	in.close()
 	return m, nil
 }
 
-func (m *Module) close() { _ = m.code.Close(context.Background()) }
-
-func ours(ts []api.ValueType) []ValueType {
-	var vs []ValueType
-	for _, t := range ts {
-		vs = append(vs, ValueType(t))
+// prepareInstances takes the snapshot and proves that an instance can be made
+// from it. Modules that a reset could not restore are only proved to initialise.
+func (m *Module) prepareInstances(ctx context.Context) error {
+	if m.reason != "" {
+		in, _, err := m.newInitialised(ctx, m.engine.cfg.Init)
+		if err != nil {
+			return initFault(err)
+		}
+		in.close()
+		return nil
 	}
-	return vs
+	var err error
+	if m.snapshot, err = m.takeSnapshot(ctx); err != nil {
+		return initFault(err)
+	}
+	m.code.Data = nil // it is in the snapshot, and would keep the whole binary alive
+	in, err := m.newInstance(ctx, m.snapshot)
+	if err != nil {
+		return fmt.Errorf("make a first instance: %w", err)
+	}
+	if !m.pool.add(in, time.Now()) {
+		m.drop(in)
+		return ErrClosed
+	}
+	return nil
 }
 
-// anonymous instances start nothing by themselves and have no name, so that any
-// number of them can live.
-var anonymous = wazero.NewModuleConfig().WithName("").WithStartFunctions()
+// initFault says that the guest's own initialisation failed, which is the
+// author's to mend.
+func initFault(err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return fmt.Errorf("initialise the module: %w", err)
+	}
+	f := e.Fault()
+	return &fault.Error{Kind: fault.Validation, Message: "The module fails to initialise: " + f.Message, Err: err, Trace: e.Stack}
+}

@@ -1,9 +1,16 @@
 package engine
 
 import (
+	"context"
+	"maps"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/tetratelabs/wazero"
+
+	"armature/runtime/abi"
+	"armature/runtime/engine/internal/rewrite"
 )
 
 // ImportName names one imported function.
@@ -27,15 +34,65 @@ func (x Export) Callable() bool {
 // Module is a loaded binary, shared by all who loaded the same bytes.
 type Module struct {
 	engine   *Engine
+	loading  *loading
 	hash     string
 	size     int
-	code     wazero.CompiledModule
-	imports  []ImportName
+	code     *rewrite.Module
+	compiled wazero.CompiledModule
 	exports  map[string]Export
-	sections map[string][][]byte
-	reason   string // why calls cannot start from a snapshot
+	resumes  bool      // it exports armature_resume
+	snapshot *snapshot // nil when reason says why
+	reason   string
+	pool     *pool
 
-	loading *loading
+	retired sync.Once
+	freed   chan struct{} // closed when nothing is left of it
+}
+
+func newModule(e *Engine, hash string, size int, code *rewrite.Module) *Module {
+	m := &Module{
+		engine: e, hash: hash, size: size, code: code, reason: strings.Join(code.Unrestorable, "; "),
+		exports: map[string]Export{}, pool: newPool(), freed: make(chan struct{}),
+	}
+	for _, x := range code.Exports {
+		m.exports[x.Name] = Export{x.Name, typesOf(x.Params), typesOf(x.Results)}
+	}
+	_, m.resumes = m.exports[abi.Resume]
+	return m
+}
+
+func typesOf(b []byte) []ValueType {
+	var ts []ValueType
+	for _, t := range b {
+		ts = append(ts, ValueType(t))
+	}
+	return ts
+}
+
+// retire closes the idle instances and, when the last running call has given
+// its own back, frees the rest.
+func (m *Module) retire() {
+	m.retired.Do(func() {
+		for _, in := range m.pool.close() {
+			m.drop(in)
+		}
+		go m.freeWhenEmpty()
+	})
+}
+
+func (m *Module) freeWhenEmpty() {
+	<-m.pool.empty
+	if m.compiled != nil {
+		_ = m.compiled.Close(context.Background())
+	}
+	if err := m.snapshot.close(); err != nil {
+		m.engine.log.Error("free a snapshot", "module", m.hash, "err", err)
+	}
+	e := m.engine
+	e.mu.Lock()
+	e.closing = slices.DeleteFunc(e.closing, func(c *Module) bool { return c == m })
+	e.mu.Unlock()
+	close(m.freed)
 }
 
 // Hash is the SHA-256 of the binary, in hexadecimal.
@@ -43,24 +100,17 @@ func (m *Module) Hash() string { return m.hash }
 
 // Imports lists the functions the guest imports, WASI included, in the order it
 // declares them.
-func (m *Module) Imports() []ImportName { return slices.Clone(m.imports) }
+func (m *Module) Imports() []ImportName {
+	names := make([]ImportName, len(m.code.Imports))
+	for i, im := range m.code.Imports {
+		names[i] = ImportName{im.Module, im.Name}
+	}
+	return names
+}
 
 // Exports lists the exported functions by name.
 func (m *Module) Exports() []Export {
-	var xs []Export
-	for _, x := range m.exports {
-		xs = append(xs, x)
-	}
-	slices.SortFunc(xs, func(a, b Export) int {
-		switch {
-		case a.Name < b.Name:
-			return -1
-		case a.Name > b.Name:
-			return 1
-		}
-		return 0
-	})
-	return xs
+	return slices.SortedFunc(maps.Values(m.exports), func(a, b Export) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Export returns the exported function of that name.
@@ -70,7 +120,15 @@ func (m *Module) Export(name string) (Export, bool) {
 }
 
 // Sections returns the contents of the custom sections of that name.
-func (m *Module) Sections(name string) [][]byte { return m.sections[name] }
+func (m *Module) Sections(name string) [][]byte {
+	var all [][]byte
+	for _, s := range m.code.Custom {
+		if s.Name == name {
+			all = append(all, s.Data)
+		}
+	}
+	return all
+}
 
 // Pristine reports whether calls start from a snapshot in a reused instance.
 // Otherwise each call makes an instance of its own, and reason says why.
@@ -78,15 +136,25 @@ func (m *Module) Pristine() (ok bool, reason string) { return m.reason == "", m.
 
 // Info describes a module for people.
 type Info struct {
-	Hash     string
-	Size     int // bytes of the binary
-	Imports  []ImportName
-	Exports  []Export
-	Pristine bool
-	Reason   string // why not
+	Hash          string
+	Size          int // bytes of the binary
+	Imports       []ImportName
+	Exports       []Export
+	Pristine      bool
+	Reason        string // why not
+	SnapshotBytes uint64 // linear memory at the start of a call
+	Idle, Live    int    // instances
 }
 
 // Inspect describes the module.
 func (m *Module) Inspect() Info {
-	return Info{Hash: m.hash, Size: m.size, Imports: m.Imports(), Exports: m.Exports(), Pristine: m.reason == "", Reason: m.reason}
+	info := Info{
+		Hash: m.hash, Size: m.size, Imports: m.Imports(), Exports: m.Exports(),
+		Pristine: m.reason == "", Reason: m.reason,
+	}
+	if m.snapshot != nil && m.snapshot.image != nil {
+		info.SnapshotBytes = m.snapshot.image.Size()
+	}
+	info.Idle, info.Live = m.pool.count()
+	return info
 }

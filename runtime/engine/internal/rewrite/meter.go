@@ -23,8 +23,9 @@ const (
 
 // frame is an open block of the function being emitted.
 type frame struct {
-	mark    int  // the mark in force outside of it
-	wrapped bool // a loop with our loop around it
+	mark    int    // the mark in force outside of it
+	wrapped bool   // a loop with our loop around it
+	wraps   uint32 // how many are, from the outermost block to this one
 }
 
 // emitter writes one function body with metering.
@@ -69,10 +70,10 @@ func (e *emitter) body(i int, d *decoder) []byte {
 func (e *emitter) instruction(in *instr, d *decoder, body []byte) (last bool) {
 	switch in.op {
 	case opBlock:
-		e.frames = append(e.frames, frame{mark: e.cur})
+		e.frames = append(e.frames, frame{mark: e.cur, wraps: e.wraps()})
 	case opIf:
 		e.copy(body, in)
-		e.frames = append(e.frames, frame{mark: e.cur})
+		e.frames = append(e.frames, frame{mark: e.cur, wraps: e.wraps()})
 		e.mark(markPlain)
 		return false
 	case opElse:
@@ -133,13 +134,19 @@ func (e *emitter) mark(kind markKind) {
 // between the branch and its target is one block more. The target itself, if a
 // wrapped loop, is its inner one.
 func (e *emitter) label(l uint32) uint32 {
-	n := l
-	for i := range l {
-		if e.frames[len(e.frames)-1-int(i)].wrapped {
-			n++
-		}
+	n := uint32(len(e.frames))
+	if l == n {
+		return l + e.wraps()
 	}
-	return n
+	return l + e.wraps() - e.frames[n-1-l].wraps
+}
+
+// wraps is the number of wrapped loops that are open.
+func (e *emitter) wraps() uint32 {
+	if len(e.frames) == 0 {
+		return 0
+	}
+	return e.frames[len(e.frames)-1].wraps
 }
 
 // loop wraps a loop in another one. When fuel runs out at the inner head, the
@@ -147,9 +154,10 @@ func (e *emitter) label(l uint32) uint32 {
 // entered again. A call inside the inner loop would keep the compiler from
 // holding the loop's variables in registers.
 func (e *emitter) loop(in *instr, body []byte) {
-	f := frame{mark: e.cur}
+	f := frame{mark: e.cur, wraps: e.wraps()}
 	if in.blockType < 0 || len(e.m.types[in.blockType].params) == 0 {
 		f.wrapped = true
+		f.wraps++
 		e.copy(body, in)
 		e.out = e.m.appendCheck(e.out)
 	}

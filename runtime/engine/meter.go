@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"armature/runtime/abi"
+	"armature/runtime/engine/internal/rewrite"
+)
+
+// quantum is how much fuel a guest gets at a time, about half a millisecond of
+// work. Between two interruptions nothing can stop it, the garbage collector
+// included.
+const quantum = 1_000_000
+
+// maxNesting bounds calls from module to module.
+const maxNesting = 8
+
+// linkYield defines the function that rewritten guests call when fuel or depth
+// is used up.
+func (e *Engine) linkYield(ctx context.Context) error {
+	_, err := e.rt.NewHostModuleBuilder(abi.ReservedPrefix+rewrite.HostModule).
+		NewFunctionBuilder().
+		WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, _ api.Module, _ []uint64) {
+			instanceOf(ctx).yield()
+		}), nil, nil).
+		Export(rewrite.Yield).
+		Instantiate(ctx)
+	return err
+}
+
+// startMeter gives a call its first fuel.
+func (in *instance) startMeter(c *Call) {
+	in.spent = int64(c.prepaid)
+	in.given = int64(min(c.limits.Fuel-min(c.limits.Fuel, c.prepaid), quantum))
+	in.fuel.Set(uint64(in.given))
+	in.depth.Set(uint64(c.limits.Depth))
+}
+
+// used is the fuel the call has spent, nested calls included.
+func (in *instance) used() uint64 {
+	return uint64(in.spent + in.given - int64(in.fuel.Get()))
+}
+
+// yield interrupts the guest: it ends the call when a limit is reached, lets
+// others run, and gives fuel for another quantum.
+func (in *instance) yield() {
+	c := in.call
+	c.usage.Yields++
+	if int64(in.depth.Get()) < 0 {
+		c.stop(TooDeep, "more than %d nested calls", c.limits.Depth)
+	}
+	used := in.used()
+	if used >= c.limits.Fuel {
+		c.stop(OutOfFuel, "%d units", c.limits.Fuel)
+	}
+	c.checkTime()
+	c.takeTurn()
+	in.spent = int64(used)
+	in.given = int64(min(c.limits.Fuel-used, quantum))
+	in.fuel.Set(uint64(in.given))
+}
+
+// checkTime ends the call when its time is up or its caller is gone.
+func (c *Call) checkTime() {
+	if err := c.base.Err(); err != nil && err != context.DeadlineExceeded {
+		panic(&abort{reason: Canceled, err: err})
+	}
+	if !time.Now().Before(c.deadline) {
+		panic(&abort{reason: Deadline, detail: c.limits.Wall.String(), err: context.DeadlineExceeded})
+	}
+}
+
+// turn is the admission slot of a chain of nested calls, which run on one
+// goroutine.
+type turn struct{ held, had bool }
+
+// takeTurn takes a slot, or passes it on when others wait, and lets the Go
+// scheduler run something else.
+func (c *Call) takeTurn() {
+	a := c.module.engine.admission
+	if c.turn.held && a.contended() {
+		c.turn.held = false
+		a.release()
+	}
+	if !c.turn.held {
+		c.enterTurn()
+		return
+	}
+	runtime.Gosched()
+}
+
+func (c *Call) enterTurn() {
+	began := time.Now()
+	got := c.module.engine.admission.acquire(c.turn.had, func() <-chan struct{} { return c.Context().Done() })
+	c.usage.Queued += time.Since(began)
+	if !got {
+		c.checkTime()
+		c.stop(Canceled, "")
+	}
+	c.turn.held, c.turn.had = true, true
+}
+
+func (c *Call) leaveTurn() {
+	if c.turn.held {
+		c.turn.held = false
+		c.module.engine.admission.release()
+	}
+}
+
+// Blocking runs fn, which may wait for something outside, without holding up
+// other guests. Host functions that do I/O use it.
+func (c *Call) Blocking(fn func()) {
+	held := c.turn.held
+	c.leaveTurn()
+	fn()
+	if held && !c.turn.held {
+		c.enterTurn()
+	}
+}

@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"armature/runtime/abi"
+)
+
+// Call runs one exported function from the module's initial state. Except for
+// a misuse of Call itself, the error is an *Error.
+func (m *Module) Call(ctx context.Context, c *Call) (Usage, error) {
+	if err := m.call(ctx, c); err != nil {
+		return c.usage, err
+	}
+	return c.usage, nil
+}
+
+func (m *Module) call(ctx context.Context, c *Call) error {
+	x, ok := m.exports[c.Export]
+	if !ok || !x.Callable() {
+		return &Error{Reason: BadExport, Export: c.Export, Detail: "the module has no callable function of this name"}
+	}
+	c.begin(ctx, m)
+	defer c.end()
+	if c.nesting > maxNesting {
+		return &Error{Reason: TooDeep, Export: c.Export, Detail: "calls between modules are nested too deep"}
+	}
+	in, err := m.acquire(ctx, c)
+	if err != nil {
+		return c.unstarted(err)
+	}
+	if in.mem != nil && uint64(in.mem.Size()) > c.limits.Memory {
+		m.release(in, c, false)
+		return &Error{Reason: OutOfMemory, Export: c.Export, Detail: "the module starts with more memory than the call may have"}
+	}
+	in.begin(c)
+	failed := in.serve(c, len(x.Results) > 0)
+	in.account(c)
+	m.release(in, c, failed != nil && failed.Reason == HostPanic)
+	if failed != nil {
+		return failed
+	}
+	return nil
+}
+
+// serve runs the guest.
+func (in *instance) serve(c *Call, returns bool) *Error {
+	if in.module.resumes {
+		if err := in.run(abi.Resume, 0); err != nil {
+			return err
+		}
+	}
+	if err := in.run(c.Export, c.Arg); err != nil {
+		return err
+	}
+	if returns {
+		c.Result = in.stack[0]
+	}
+	return nil
+}
+
+// acquire takes an idle instance or makes one.
+func (m *Module) acquire(ctx context.Context, c *Call) (*instance, error) {
+	in, ok := m.pool.get()
+	if !ok {
+		return nil, ErrClosed
+	}
+	if in != nil {
+		return in, nil
+	}
+	c.usage.Fresh = true
+	var err error
+	if m.snapshot != nil {
+		in, err = m.newInstance(ctx, m.snapshot)
+	} else {
+		in, c.prepaid, err = m.newInitialised(ctx, c.limits)
+	}
+	if err != nil {
+		m.pool.gone()
+	}
+	return in, err
+}
+
+// release resets an instance for the next call. One that cannot be reset, or
+// whose state is in doubt, is closed.
+func (m *Module) release(in *instance, c *Call, doubtful bool) {
+	if in.snapshot == nil || doubtful {
+		m.drop(in)
+		return
+	}
+	pages, err := in.reset()
+	c.usage.ResetPages = pages
+	if err != nil {
+		m.engine.log.Error("reset an instance", "module", m.hash, "err", err)
+		m.drop(in)
+		return
+	}
+	if !m.pool.put(in, time.Now()) {
+		m.drop(in)
+	}
+}
+
+// drop closes an instance that is in nobody's hands.
+func (m *Module) drop(in *instance) {
+	in.close()
+	m.pool.gone()
+}
+
+// begin prepares the call: effective limits, deadline, and what it shares with
+// its parent.
+func (c *Call) begin(ctx context.Context, m *Module) {
+	e := m.engine
+	c.module, c.base, c.started = m, ctx, time.Now()
+	c.limits = c.Limits.Or(e.cfg.Defaults).Min(e.cfg.Maximum)
+	c.deadline = c.started.Add(c.limits.Wall)
+	if d, ok := ctx.Deadline(); ok && d.Before(c.deadline) {
+		c.deadline = d
+	}
+	if c.Parent == nil {
+		c.turn = &c.own
+		return
+	}
+	p := c.Parent
+	c.turn, c.nesting = p.turn, p.nesting+1
+	c.limits.Fuel = min(c.limits.Fuel, p.fuelLeft())
+	if p.deadline.Before(c.deadline) {
+		c.deadline = p.deadline
+	}
+}
+
+// end closes the books of the call.
+func (c *Call) end() {
+	if c.cancel != nil {
+		c.cancel()
+	}
+	c.usage.Wall = time.Since(c.started)
+	if p := c.Parent; p != nil {
+		p.charge(c.usage.Fuel)
+		return
+	}
+	c.leaveTurn()
+}
+
+// fuelLeft is what the call may still spend.
+func (c *Call) fuelLeft() uint64 {
+	if c.in == nil {
+		return c.limits.Fuel
+	}
+	return c.limits.Fuel - min(c.limits.Fuel, c.in.used())
+}
+
+// charge makes the call pay for a nested one; if it cannot, it ends at its next
+// interruption.
+func (c *Call) charge(fuel uint64) {
+	if c.in != nil {
+		c.in.fuel.Set(c.in.fuel.Get() - fuel)
+	}
+}
+
+// unstarted is the error of a call that found no instance.
+func (c *Call) unstarted(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.Export = c.Export
+		return e
+	}
+	return &Error{Reason: Unavailable, Export: c.Export, Err: err}
+}

@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tetratelabs/wazero/experimental"
+
+	"armature/runtime/abi"
+	"armature/runtime/engine/internal/linear"
+	"armature/runtime/engine/internal/rewrite"
+)
+
+// snapshot is a module's state after its own initialisation.
+type snapshot struct {
+	image   linear.Image // nil for a module without memory
+	globals []uint64
+}
+
+// takeSnapshot initialises a first instance and freezes what it became.
+func (m *Module) takeSnapshot(ctx context.Context) (*snapshot, error) {
+	in, _, err := m.newInitialised(ctx, m.engine.cfg.Init)
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	s := &snapshot{globals: make([]uint64, len(in.globals))}
+	for i, g := range in.globals {
+		s.globals[i] = g.Get()
+	}
+	if in.mem == nil {
+		return s, nil
+	}
+	contents, _ := in.mem.Read(0, in.mem.Size())
+	if s.image, err = m.engine.memory.Freeze(contents); err != nil {
+		return nil, fmt.Errorf("freeze the memory: %w", err)
+	}
+	return s, nil
+}
+
+func (s *snapshot) close() error {
+	if s == nil || s.image == nil {
+		return nil
+	}
+	return s.image.Close()
+}
+
+// newInitialised makes an instance without a snapshot: data segments, start
+// function, _initialize and armature_warm, in that order. It also returns the
+// fuel that took.
+func (m *Module) newInitialised(ctx context.Context, limits Limits) (in *instance, fuel uint64, err error) {
+	if in, err = m.newInstance(ctx, nil); err != nil {
+		return nil, 0, err
+	}
+	if fuel, err = in.initialise(ctx, limits); err != nil {
+		in.close()
+		return nil, fuel, err
+	}
+	return in, fuel, nil
+}
+
+func (in *instance) initialise(ctx context.Context, limits Limits) (fuel uint64, err error) {
+	for i, d := range in.module.code.Data {
+		if !in.mem.Write(d.Offset, d.Bytes) {
+			return 0, &Error{Reason: Trap, Export: "initialisation", Detail: fmt.Sprintf("data segment %d does not fit the memory", i)}
+		}
+	}
+	c := &Call{warm: true, Limits: limits, OnOutput: in.module.engine.logInit}
+	c.begin(ctx, in.module)
+	defer c.end()
+	in.begin(c)
+	failed := in.initialiseGuest()
+	in.account(c)
+	if failed != nil {
+		return c.usage.Fuel, failed
+	}
+	return c.usage.Fuel, nil
+}
+
+func (in *instance) initialiseGuest() *Error {
+	if in.module.code.Start {
+		if err := in.run(abi.ReservedPrefix+rewrite.Start, 0); err != nil {
+			err.Export = "start function"
+			return err
+		}
+	}
+	for _, name := range []string{abi.Initialize, abi.Warm} {
+		if _, ok := in.module.exports[name]; !ok {
+			continue
+		}
+		if err := in.run(name, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// logInit logs what guests print while they initialise, when there is no call
+// to take it.
+func (e *Engine) logInit(c *Call, _ bool, line []byte) {
+	e.log.Info("guest initialisation", "module", c.module.hash, "line", string(line))
+}
+
+// newInstance makes an instance: a clone of the snapshot, or one with empty
+// memory.
+func (m *Module) newInstance(ctx context.Context, s *snapshot) (*instance, error) {
+	e := m.engine
+	if n := e.live.Add(1); n > int64(e.cfg.MaxInstances) {
+		e.live.Add(-1)
+		return nil, &Error{Reason: Unavailable, Detail: fmt.Sprintf("%d instances are live", e.cfg.MaxInstances)}
+	}
+	in := &instance{module: m, snapshot: s}
+	if err := in.open(ctx); err != nil {
+		in.close()
+		return nil, err
+	}
+	return in, nil
+}
+
+// open makes the memory and the instance around it.
+func (in *instance) open(ctx context.Context) (err error) {
+	m, code := in.module, in.module.code
+	if code.HasMemory {
+		limit := uint64(code.MaxPages) << 16
+		if in.snapshot != nil {
+			in.memory, err = in.snapshot.image.Clone(limit)
+		} else {
+			in.memory, err = m.engine.memory.New(limit)
+		}
+		if err != nil {
+			return fmt.Errorf("make a memory: %w", err)
+		}
+		ctx = experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(
+			func(_, _ uint64) experimental.LinearMemory { return in.memory }))
+	}
+	if in.mod, err = m.engine.rt.InstantiateModule(ctx, m.compiled, anonymous); err != nil {
+		return fmt.Errorf("instantiate: %w", err)
+	}
+	return in.bind()
+}
