@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // widen turns the whole numbers of the small codec into what encoding/json makes
@@ -60,15 +61,19 @@ func FuzzCodec(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := decodeValue([]byte(text))
 		var want any
-		if json.Unmarshal([]byte(text), &want) != nil {
-			return // numbers such as 01 are read without complaint
+		// Numbers such as 01 are read without complaint, and text that is not
+		// UTF-8 is put right only when it is written.
+		if json.Unmarshal([]byte(text), &want) != nil || !utf8.ValidString(text) {
+			return
+		}
+		if err == errDepth {
+			return
 		}
 		if err != nil {
-			if err == errDepth {
-				return
-			}
 			t.Fatalf("%q: %v", text, err)
 		}
+		compareDecoders(t, text)
+		got, _ = decodeValue([]byte(text)) // comparing has changed it
 		out, ok := appendValue(nil, got)
 		if !ok || !json.Valid(out) {
 			t.Fatalf("%q became %q", text, out)
