@@ -103,19 +103,20 @@ func (s *Service) absent(ctx context.Context, tx Tx, doctype string, group []lin
 	return tx.Absent(ctx, dt, names)
 }
 
-// refuseLinked refuses to delete what another document links to.
-func (s *Service) refuseLinked(ctx context.Context, tx Tx, doc *Document) error {
+// refuseLinked refuses to delete what another document links to, and, with
+// live, to cancel what another submitted document links to.
+func (s *Service) refuseLinked(ctx context.Context, tx Tx, doc *Document, live bool) error {
 	for dt := range s.Schema().All {
 		for _, f := range dt.Links {
-			if f.Options != doc.Type.Name || dt.Single && f.Index < 0 || f.Index < 0 {
+			if f.Options != doc.Type.Name || f.Index < 0 || f.Name == "amended_from" && live {
 				continue
 			}
-			by, err := firstWith(ctx, tx, dt, f, doc)
+			by, err := firstWith(ctx, tx, dt, f, doc, live)
 			if err != nil {
 				return err
 			}
 			if by != "" {
-				return fault.Invalid("LinkExistsError", "Cannot delete %s %s because %s is linked with it",
+				return fault.Invalid("LinkExistsError", "Cannot delete or cancel %s %s because %s is linked with it",
 					doc.Type.Name, doc.Name(), by)
 			}
 		}
@@ -125,8 +126,11 @@ func (s *Service) refuseLinked(ctx context.Context, tx Tx, doc *Document) error 
 
 // firstWith names a document whose field f links to doc; empty when none does.
 // Rows of doc itself do not count.
-func firstWith(ctx context.Context, tx Tx, dt *DocType, f *Field, doc *Document) (string, error) {
+func firstWith(ctx context.Context, tx Tx, dt *DocType, f *Field, doc *Document, live bool) (string, error) {
 	where := AllOf{Compare{Operand{Field: f}, query.Eq, doc.Name()}}
+	if live {
+		where = append(where, Compare{Operand{Field: dt.Columns[ColDocstatus]}, query.Eq, int64(submitted)})
+	}
 	columns := []Column{{Operand: Operand{Field: dt.Columns[ColName]}, Key: "name"}}
 	if dt.Child {
 		where = append(where, AnyOf{
@@ -148,4 +152,60 @@ func firstWith(ctx context.Context, tx Tx, dt *DocType, f *Field, doc *Document)
 		return nil
 	})
 	return by, err
+}
+
+// checkStatusLinks applies the rules of submitting and cancelling to links: a
+// document is not submitted while it links to a cancelled one, nor cancelled
+// while a submitted one links to it. An amendment starts from a cancelled one.
+func (s *Service) checkStatusLinks(ctx context.Context, tx Tx, doc, before *Document) error {
+	from := int64(draft)
+	if before != nil {
+		from = before.Docstatus()
+	}
+	switch {
+	case from == submitted && doc.Docstatus() == cancelled:
+		return s.refuseLinked(ctx, tx, doc, true)
+	case from == draft && doc.Docstatus() == submitted:
+		return s.refuseCancelled(ctx, tx, doc)
+	case before == nil && doc.Type.Submittable && doc.Text("amended_from") != "":
+		return s.checkAmended(ctx, tx, doc)
+	}
+	return nil
+}
+
+func (s *Service) refuseCancelled(ctx context.Context, tx Tx, doc *Document) error {
+	all := collectLinks(nil, doc, nil, "")
+	for _, row := range RowsOf(doc) {
+		all = collectLinks(all, row, nil, "")
+	}
+	for _, l := range all {
+		dt := s.Schema().DocType(l.doctype)
+		if dt == nil || !dt.Submittable || l.field.Name == "amended_from" {
+			continue
+		}
+		gone, err := s.column(ctx, tx, dt, dt.Columns[ColName], AllOf{
+			Compare{Operand{Field: dt.Columns[ColName]}, query.Eq, l.name},
+			Compare{Operand{Field: dt.Columns[ColDocstatus]}, query.Eq, int64(cancelled)},
+		})
+		if err != nil {
+			return err
+		}
+		if len(gone) > 0 {
+			return fault.Invalid("CancelledLinkError", "Cannot link cancelled document: %s: %s", l.field.label(), l.name)
+		}
+	}
+	return nil
+}
+
+func (s *Service) checkAmended(ctx context.Context, tx Tx, doc *Document) error {
+	dt := doc.Type
+	status, err := s.column(ctx, tx, dt, dt.Columns[ColDocstatus],
+		Compare{Operand{Field: dt.Columns[ColName]}, query.Eq, doc.Text("amended_from")})
+	if err != nil {
+		return err
+	}
+	if len(status) == 1 && status[0] != int64(cancelled) {
+		return fault.Invalid("", "%s %s can be amended only once it is cancelled", dt.Name, doc.Text("amended_from"))
+	}
+	return nil
 }

@@ -246,7 +246,7 @@ func (s *Service) Delete(ctx context.Context, tx Tx, caller *identity.Caller, do
 	if err := s.fire(ctx, OnTrash, tx, caller, doc, doc); err != nil {
 		return err
 	}
-	if err := s.refuseLinked(ctx, tx, doc); err != nil {
+	if err := s.refuseLinked(ctx, tx, doc, false); err != nil {
 		return err
 	}
 	found, err := tx.Delete(ctx, s.Schema(), doc.Type, name)

@@ -74,7 +74,10 @@ func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, d
 	if err := s.checkTree(ctx, tx, doc, before); err != nil {
 		return err
 	}
-	return s.checkLinks(ctx, tx, doc, before)
+	if err := s.checkLinks(ctx, tx, doc, before); err != nil {
+		return err
+	}
+	return s.checkStatusLinks(ctx, tx, doc, before)
 }
 
 func beforeWrite(doc, before *Document) []string {
