@@ -21,7 +21,7 @@ func (hooks) Guest(string) bool           { return false }
 
 func (h hooks) Run(ctx context.Context, ev *document.Event) error {
 	switch ev.Name {
-	case document.AfterInsert, document.OnUpdate, document.AfterDelete:
+	case document.OnUpdate, document.AfterDelete: // an insert is an update as well
 		return h.s.Changed(ctx, ev.Tx)
 	}
 	if ev.Doc.Type.Name == "Role" {

@@ -37,7 +37,7 @@ func (s *Service) GenerateKeys(ctx context.Context, tx document.Tx, caller *iden
 	if !caller.HasRole(identity.SystemManager) {
 		return Keys{}, fault.Denied("Only a System Manager may generate keys")
 	}
-	doc, err := s.lock(ctx, tx, user)
+	doc, err := s.read(ctx, tx, user, true)
 	if err != nil {
 		return Keys{}, err
 	}

@@ -92,7 +92,7 @@ func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *ident
 	if caller.User != user && !caller.HasRole(identity.SystemManager) {
 		return fault.Denied("Only a System Manager may set another user's password")
 	}
-	doc, err := s.lock(ctx, tx, user)
+	doc, err := s.read(ctx, tx, user, true)
 	if err != nil {
 		return err
 	}
@@ -100,11 +100,10 @@ func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *ident
 	return s.save(ctx, tx, caller, doc, "password_hash")
 }
 
-// HasPassword reports whether a user has a password. It locks the user's
-// document until the transaction ends, so that of two who want to set the first
-// password one finds the other's.
-func (s *Service) HasPassword(ctx context.Context, tx document.Tx, user string) (bool, error) {
-	doc, err := s.lock(ctx, tx, user)
+// HasPassword reports whether a user has a password. With lock the answer stays
+// true until the transaction ends.
+func (s *Service) HasPassword(ctx context.Context, tx document.Tx, user string, lock bool) (bool, error) {
+	doc, err := s.read(ctx, tx, user, lock)
 	if err != nil {
 		return false, err
 	}

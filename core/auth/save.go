@@ -38,8 +38,8 @@ func (s *Service) Changed(ctx context.Context, tx document.Tx) error {
 	return nil
 }
 
-// lock reads a user's document, which stays locked until the transaction ends.
-func (s *Service) lock(ctx context.Context, tx document.Tx, user string) (*document.Document, error) {
+// read reads a user's document, and locks it until the transaction ends.
+func (s *Service) read(ctx context.Context, tx document.Tx, user string, lock bool) (*document.Document, error) {
 	if user == identity.Guest {
 		return nil, fault.Invalid("", "Guest has no credentials")
 	}
@@ -47,5 +47,5 @@ func (s *Service) lock(ctx context.Context, tx document.Tx, user string) (*docum
 	if err != nil {
 		return nil, err
 	}
-	return tx.Get(ctx, s.catalog.Schema(), dt, user, true)
+	return tx.Get(ctx, s.catalog.Schema(), dt, user, lock)
 }

@@ -23,13 +23,9 @@ type Config struct {
 	hosts       []string
 	location    *time.Location
 	maxFileSize int64
-	aliases     []Alias
+	aliases     map[string]string
 	rateLimit   *RateLimit
 }
-
-// Alias turns incoming method paths that start with From into ones that start
-// with To.
-type Alias struct{ From, To string }
 
 // RateLimit is the processing-time budget of a site: Limit of it in every
 // Window.
@@ -91,6 +87,12 @@ func (c *Config) MarshalJSON() ([]byte, error) {
 	return json.Marshal(c.raw)
 }
 
+// MarshalIndent writes the configuration as a person edits it.
+func (c *Config) MarshalIndent() ([]byte, error) {
+	text, err := json.MarshalIndent(c, "", "  ")
+	return append(text, '\n'), err
+}
+
 // Hosts are the host names the site answers; none: every one.
 func (c *Config) Hosts() []string { return c.hosts }
 
@@ -113,19 +115,9 @@ func (c *Config) MaxFileSize() int64 {
 // RateLimit is the site's budget, or nil.
 func (c *Config) RateLimit() *RateLimit { return c.rateLimit }
 
-// Aliases are the method aliases, the longest From first.
-func (c *Config) Aliases() []Alias { return c.aliases }
-
-// Method returns the canonical form of an incoming method path: the longest
-// alias that matches is applied, once.
-func (c *Config) Method(path string) string {
-	for _, a := range c.aliases {
-		if rest, ok := strings.CutPrefix(path, a.From); ok {
-			return a.To + rest
-		}
-	}
-	return path
-}
+// Aliases are the method aliases: what an incoming path may begin with, and what
+// that stands for. The caller must not change the map.
+func (c *Config) Aliases() map[string]string { return c.aliases }
 
 // parse checks the known keys. A null counts as absent.
 func (c *Config) parse() error {
@@ -190,22 +182,14 @@ func readMaxFileSize(c *Config, value json.RawMessage) error {
 }
 
 func readAliases(c *Config, value json.RawMessage) error {
-	var prefixes map[string]string
-	if err := json.Unmarshal(value, &prefixes); err != nil {
+	if err := json.Unmarshal(value, &c.aliases); err != nil {
 		return fmt.Errorf("must be an object such as {\"oldbrand.\": \"framework.\"}")
 	}
-	for from, to := range prefixes {
-		if from == "" || to == "" {
+	for prefix, canonical := range c.aliases {
+		if prefix == "" || canonical == "" {
 			return fmt.Errorf("a prefix is empty")
 		}
-		c.aliases = append(c.aliases, Alias{From: from, To: to})
 	}
-	slices.SortFunc(c.aliases, func(a, b Alias) int {
-		if d := len(b.From) - len(a.From); d != 0 {
-			return d
-		}
-		return strings.Compare(a.From, b.From)
-	})
 	return nil
 }
 

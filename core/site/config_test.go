@@ -26,14 +26,8 @@ func TestParseConfig(t *testing.T) {
 	if r := c.RateLimit(); r == nil || r.Limit != 500*time.Millisecond || r.Window != time.Minute {
 		t.Errorf("rate limit = %+v", r)
 	}
-	for path, want := range map[string]string{
-		"old.ping":      "framework.ping",
-		"old.desk.get":  "framework.client.get",
-		"acme.old.ping": "acme.old.ping",
-	} {
-		if got := c.Method(path); got != want {
-			t.Errorf("Method(%q) = %q, want %q", path, got, want)
-		}
+	if got := c.Aliases(); len(got) != 2 || got["old."] != "framework." {
+		t.Errorf("aliases = %v", got)
 	}
 	text, err := json.Marshal(c)
 	if err != nil || !strings.Contains(string(text), `"future":{"kept":true}`) {

@@ -1,0 +1,239 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// module is the path under which our own packages are imported.
+const module = "armature/"
+
+// arrow says what of ours some packages may import. Paths are relative to the
+// module; a final /... takes in what is below.
+type arrow struct {
+	from    string
+	may     []string // and nothing else of ours; empty: nothing at all
+	because string
+}
+
+var arrows = []arrow{
+	{"core/fault", nil, "every layer speaks in kinds of errors, so they may depend on none"},
+	{"core/identity", nil, "a Caller goes through every layer unchanged"},
+	{"core/query", []string{"core/fault"}, "the tree knows no SQL, HTTP or DocType"},
+	{"core/permission", []string{"core/identity", "core/fault"}, "rules are decided without looking at documents"},
+	{"core/site", nil, "everything hangs off a site, so a site may hang off nothing"},
+	{"core/document", []string{"core/query", "core/permission", "core/identity", "core/fault"},
+		"the one door declares the Store and the Hooks it needs; it imports neither"},
+	{"core/doctypes", []string{"core/document", "core/identity", "core/fault"}, "built-in DocTypes are data, installed through the Store"},
+	{"core/store", []string{"core/document", "core/query", "core/fault"},
+		"a store checks no rights and no field rules, so it knows no caller, HTTP or method"},
+	{"core/method", []string{"core/document", "core/query", "core/permission", "core/identity", "core/fault"},
+		"a method reaches documents through the one door, and knows no WebAssembly"},
+	{"core/auth", []string{"core/document", "core/query", "core/site", "core/identity", "core/fault"},
+		"credentials are found in documents; who is let in is known before any method is"},
+	{"core/httpapi", []string{"core/document", "core/method", "core/query", "core/permission", "core/identity", "core/fault"},
+		"the edge maps HTTP to the door and to methods; it opens nothing itself"},
+	{"core/...", []string{"core/..."}, "core knows no WebAssembly: plugins reach it through core/method.Invoker and document.Hooks"},
+	{"runtime/abi", nil, "the names of the ABI are read by the SDK's tests too"},
+	{"runtime/...", []string{"runtime/...", "core/document", "core/query", "core/method", "core/identity", "core/fault"},
+		"a guest's host calls reach documents as anybody else's do, and nothing beside them"},
+	{"plugins/...", []string{"plugins/...", "runtime/...", "core/document", "core/query", "core/method", "core/identity", "core/fault"},
+		"what is installed and how it changes has nothing to do with HTTP or SQL"},
+}
+
+// owner says which packages alone may import something from outside.
+type owner struct {
+	dependency string // an import path, or with /... those below it too
+	owners     []string
+	because    string
+}
+
+var owners = []owner{
+	{"github.com/uptrace/bun/...", []string{"core/store"}, "SQL stays in one package"},
+	{"github.com/jackc/pgx/v5/...", []string{"core/store"}, "drivers stay in one package"},
+	{"modernc.org/sqlite/...", []string{"core/store"}, "drivers stay in one package"},
+	{"database/sql", []string{"core/store", "cmd/armature-bench"}, "nobody goes round the Store; the baseline of the benchmark has to"},
+	{"github.com/tetratelabs/wazero/...", []string{"runtime/engine/...", "runtime/hostapi/..."},
+		"the WebAssembly runtime can be replaced in one place"},
+	{"golang.org/x/crypto/...", []string{"core/auth"}, "passwords are hashed in one place"},
+	{"github.com/spf13/cobra", []string{"cmd/armature"}, "flags are the command line's"},
+	{"github.com/fsnotify/fsnotify", []string{"plugins/watch"}, "only the watcher watches"},
+}
+
+// forbidden may be imported by no package of ours.
+var forbidden = map[string]string{
+	"plugin":    "Go's own plugins share the process's memory; and the name is wanted for a variable",
+	"math/rand": "randomness that matters comes from crypto/rand, the rest from math/rand/v2",
+	"log":       "the log is log/slog, injected",
+}
+
+// goPackage is what go list says of a package.
+type goPackage struct {
+	ImportPath string
+	Name       string
+	Imports    []string
+}
+
+func TestArrows(t *testing.T) {
+	packages := list(t, root(t), "./...")
+	for _, a := range arrows {
+		found := false
+		for _, p := range packages {
+			path, ours := strings.CutPrefix(p.ImportPath, module)
+			if !ours || !matches(a.from, path) {
+				continue
+			}
+			found = true
+			for _, imported := range p.Imports {
+				dep, ours := strings.CutPrefix(imported, module)
+				if !ours || below(path, dep) || slices.ContainsFunc(a.may, func(m string) bool { return matches(m, dep) }) {
+					continue
+				}
+				t.Errorf("%s imports %s, and may not: %s", path, dep, a.because)
+			}
+		}
+		if !found {
+			t.Errorf("the rule about %s speaks of no package: rename it or take it out", a.from)
+		}
+		for _, m := range a.may {
+			if !slices.ContainsFunc(packages, func(p goPackage) bool { return matches(m, strings.TrimPrefix(p.ImportPath, module)) }) {
+				t.Errorf("the rule about %s allows %s, which does not exist", a.from, m)
+			}
+		}
+	}
+}
+
+func TestNobodyImportsCommands(t *testing.T) {
+	for _, p := range list(t, root(t), "./...") {
+		for _, imported := range p.Imports {
+			if strings.HasPrefix(imported, module+"cmd/") && !below(strings.TrimPrefix(p.ImportPath, module), strings.TrimPrefix(imported, module)) {
+				t.Errorf("%s imports %s: a command connects the parts and is a part of nothing", p.ImportPath, imported)
+			}
+		}
+	}
+}
+
+func TestOwners(t *testing.T) {
+	packages := list(t, root(t), "./...")
+	for _, o := range owners {
+		used := false
+		for _, p := range packages {
+			path := strings.TrimPrefix(p.ImportPath, module)
+			for _, imported := range p.Imports {
+				if !matches(o.dependency, imported) {
+					continue
+				}
+				if slices.ContainsFunc(o.owners, func(own string) bool { return matches(own, path) }) {
+					used = true
+				} else {
+					t.Errorf("%s imports %s, which only %s may: %s", path, imported, strings.Join(o.owners, ", "), o.because)
+				}
+			}
+		}
+		if !used {
+			t.Errorf("nobody imports %s any more: take the rule out", o.dependency)
+		}
+	}
+}
+
+func TestForbidden(t *testing.T) {
+	for _, p := range list(t, root(t), "./...") {
+		for _, imported := range p.Imports {
+			if because, bad := forbidden[imported]; bad {
+				t.Errorf("%s imports %s: %s", p.ImportPath, imported, because)
+			}
+		}
+		// These names say nothing about what is inside; runtime would fight the
+		// standard library's.
+		if slices.Contains([]string{"util", "utils", "common", "types", "models", "helpers", "runtime", "plugins"}, p.Name) {
+			t.Errorf("%s is named %s", p.ImportPath, p.Name)
+		}
+	}
+}
+
+// TestNestedModules makes sure that the SDK needs nothing, and an example
+// nothing but the SDK: both have to build on an author's machine, offline.
+func TestNestedModules(t *testing.T) {
+	top := root(t)
+	mods, err := filepath.Glob(filepath.Join(top, "examples", "*", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(mods) == 0 {
+		t.Fatal("there are no examples")
+	}
+	for _, mod := range append(mods, filepath.Join(top, "sdk", "go", "go.mod")) {
+		dir := filepath.Dir(mod)
+		name := strings.TrimSpace(goRun(t, dir, "list", "-m"))
+		for _, p := range list(t, dir, "-deps", "./...") {
+			path := p.ImportPath
+			first, _, _ := strings.Cut(path, "/")
+			standard := !strings.Contains(first, ".") && first != "armature" && !strings.HasPrefix(path, name)
+			if standard || matches(name+"/...", path) || matches("armature/sdk/go/...", path) {
+				continue
+			}
+			t.Errorf("%s needs %s", name, path)
+		}
+	}
+}
+
+// matches reports whether path is what the pattern names, or below it where the
+// pattern ends in /....
+func matches(pattern, path string) bool {
+	base, tree := strings.CutSuffix(pattern, "/...")
+	return path == base || tree && strings.HasPrefix(path, base+"/")
+}
+
+// below reports whether dep is a part of the package at path or of the same
+// package's folder.
+func below(path, dep string) bool {
+	return dep == path || strings.HasPrefix(dep, path+"/") || strings.HasPrefix(path, dep+"/")
+}
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(filepath.Dir(dir))
+}
+
+func list(t *testing.T, dir string, args ...string) []goPackage {
+	t.Helper()
+	out := goRun(t, dir, append([]string{"list", "-e", "-json=ImportPath,Name,Imports"}, args...)...)
+	dec := json.NewDecoder(strings.NewReader(out))
+	var packages []goPackage
+	for {
+		var p goPackage
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return packages
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func goRun(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, &stderr)
+	}
+	return string(out)
+}

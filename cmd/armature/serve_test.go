@@ -1,0 +1,187 @@
+package main_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestServe(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		s := in.serve()
+		if !strings.Contains(s.log.String(), "Password of Administrator: ") {
+			t.Errorf("the first start shows no password:\n%s", s.log)
+		}
+		for _, path := range []string{"/healthz", "/readyz"} {
+			if status, _ := s.callAs("", "GET", path, nil); status != http.StatusOK {
+				t.Errorf("%s: %d", path, status)
+			}
+		}
+
+		const me = "/api/method/framework.auth.get_logged_user"
+		if status, _ := s.callAs("", "GET", me, nil); status != http.StatusForbidden {
+			t.Errorf("a guest gets %d", status)
+		}
+		status, answer := s.callAs("token no:body", "GET", me, nil)
+		if status != http.StatusUnauthorized || len(answer) != 1 || answer["exc_type"] != "AuthenticationError" {
+			t.Errorf("wrong credentials get %d %v", status, answer)
+		}
+		s.auth = in.keys("Administrator")
+		if got := s.want("GET", me, nil); got != "Administrator" {
+			t.Errorf("logged user %v", got)
+		}
+
+		made := s.want("POST", "/api/resource/ToDo", map[string]any{"description": "water the plants"}).(map[string]any)
+		path := "/api/resource/ToDo/" + made["name"].(string)
+		if made["status"] != "Open" || made["owner"] != "Administrator" || made["doctype"] != "ToDo" {
+			t.Errorf("made %v", made)
+		}
+		changed := s.want("PUT", path, map[string]any{"status": "Closed"}).(map[string]any)
+		if changed["status"] != "Closed" || changed["modified"] == made["modified"] {
+			t.Errorf("changed to %v", changed)
+		}
+		list := s.want("GET", `/api/resource/ToDo?fields=["name","status"]&filters=[["status","=","Closed"]]`, nil).([]any)
+		if len(list) != 1 || list[0].(map[string]any)["name"] != made["name"] {
+			t.Errorf("list %v", list)
+		}
+
+		// What was acknowledged is there after the worst end of the process.
+		s.kill()
+		again := in.serve()
+		again.auth = s.auth
+		if got := again.want("GET", path, nil).(map[string]any); got["status"] != "Closed" {
+			t.Errorf("after kill -9: %v", got)
+		}
+		if strings.Contains(again.log.String(), "Password") {
+			t.Error("the second start shows a password again")
+		}
+		again.want("DELETE", path, nil)
+		if status, _ := again.call("GET", path, nil); status != http.StatusNotFound {
+			t.Errorf("a deleted document gets %d", status)
+		}
+		again.stop()
+	})
+}
+
+func TestKeysWhileServing(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		s := in.serve()
+		in.run("user", "add", "Jane@Example.com", "--first-name", "Jane", "--role", "System Manager")
+		const me = "/api/method/framework.auth.get_logged_user"
+		old := in.keys("jane@example.com")
+		if status, answer := s.callAs(old, "GET", me, nil); status != http.StatusOK || answer["message"] != "jane@example.com" {
+			t.Fatalf("a new key gets %d %v", status, answer)
+		}
+		fresh := in.keys("jane@example.com")
+		if status, answer := s.callAs(fresh, "GET", me, nil); status != http.StatusOK {
+			t.Fatalf("a new secret gets %d %v", status, answer)
+		}
+		eventually(t, "the old secret is refused", func() bool {
+			status, _ := s.callAs(old, "GET", me, nil)
+			return status == http.StatusUnauthorized
+		})
+		s.auth = in.keys("Administrator")
+		s.want("PUT", "/api/resource/User/jane@example.com", map[string]any{"enabled": 0})
+		if status, _ := s.callAs(fresh, "GET", me, nil); status != http.StatusUnauthorized {
+			t.Errorf("a disabled user gets %d in the process that disabled it", status)
+		}
+		if status, answer := s.call("DELETE", "/api/resource/User/Administrator", nil); status != http.StatusExpectationFailed {
+			t.Errorf("deleting the Administrator: %d %v", status, answer)
+		}
+	})
+}
+
+func TestSiteConfigWhileServing(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	s := in.serve()
+	s.auth = in.keys("Administrator")
+	body := map[string]any{"description": strings.Repeat("x", 2000)}
+	s.want("POST", "/api/resource/ToDo", body)
+	if out := in.run("site", "list"); !strings.Contains(out, "default") {
+		t.Errorf("site list: %s", out)
+	}
+	in.run("site", "config", "default", "set", "max_file_size", "1000")
+	eventually(t, "a body over the new limit is refused", func() bool {
+		status, _ := s.call("POST", "/api/resource/ToDo", body)
+		return status == http.StatusRequestEntityTooLarge
+	})
+	if out := in.run("site", "config", "default", "get", "max_file_size"); strings.TrimSpace(out) != "1000" {
+		t.Errorf("site config get: %s", out)
+	}
+	if _, stderr, err := in.try("", "site", "config", "default", "set", "time_zone", `"Nowhere"`); err == nil {
+		t.Errorf("a time zone that does not exist was taken: %s", stderr)
+	}
+}
+
+func TestSites(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	s := in.serve()
+	in.run("site", "new", "second")
+	in.run("site", "config", "second", "set", "hosts", `["127.0.0.1"]`)
+	auth := in.keys("Administrator")
+	eventually(t, "the second site answers its host", func() bool {
+		status, _ := s.callAs(auth, "GET", "/api/resource/ToDo", nil)
+		return status == http.StatusUnauthorized // a key of the other site
+	})
+	if _, _, err := in.try("", "site", "drop", "second"); err == nil {
+		t.Error("a site was dropped without --yes")
+	}
+	in.run("site", "drop", "second", "--yes")
+	eventually(t, "the default site answers again", func() bool {
+		status, _ := s.callAs(auth, "GET", "/api/resource/ToDo", nil)
+		return status == http.StatusOK
+	})
+	s.stop()
+}
+
+func TestAnotherMasterKeyRefusesToStart(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	in.run("user", "keys", "Administrator")
+	if err := os.Remove(filepath.Join(in.data, "secret.key")); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, err := in.try("", "serve", "--listen", "127.0.0.1:0")
+	if err == nil || !strings.Contains(stderr, "master key") || !strings.Contains(stderr, "hint: ") {
+		t.Errorf("%v\n%s", err, stderr)
+	}
+}
+
+func TestAdministratorPassword(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	cmd := in.command("site", "new", "default")
+	cmd.Env = append(cmd.Env, "ARMATURE_ADMIN_PASSWORD=chosen by the operator")
+	out, err := cmd.CombinedOutput()
+	if err != nil || strings.Contains(string(out), "assword") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if _, stderr, err := in.try("a new one\n", "user", "password", "Administrator"); err != nil {
+		t.Errorf("%v: %s", err, stderr)
+	}
+	if _, _, err := in.try("x\n", "user", "password", "nobody@example.com"); err == nil {
+		t.Error("nobody got a password")
+	}
+}
+
+func TestSettings(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	file := filepath.Join(t.TempDir(), "armature.json")
+	if err := os.WriteFile(file, []byte(`{"json": true, "site": "from-file"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := in.run("version", "--config", file); !strings.HasPrefix(out, "{") {
+		t.Errorf("the file's json setting does not count: %s", out)
+	}
+	if out := in.run("version", "--config", file, "--json=false"); strings.HasPrefix(out, "{") {
+		t.Errorf("a flag does not win over the file: %s", out)
+	}
+	cmd := in.command("version")
+	cmd.Env = append(cmd.Env, "ARMATURE_JSON=perhaps")
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "ARMATURE_JSON") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if _, stderr, err := in.try("", "user", "keys", "nobody@example.com"); err == nil || !strings.Contains(stderr, "armature: ") {
+		t.Errorf("%v: %s", err, stderr)
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"armature/core/auth"
+	"armature/core/document"
+	"armature/core/host"
+	"armature/core/identity"
+)
+
+func (a *app) userCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "user", Short: "Users of a site"}
+	cmd.AddCommand(a.userAddCommand(), a.userKeysCommand(), a.userPasswordCommand())
+	return cmd
+}
+
+func (a *app) userAddCommand() *cobra.Command {
+	var firstName, lastName string
+	var roles []string
+	cmd := &cobra.Command{
+		Use:   "add EMAIL",
+		Short: "Add a user",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if firstName == "" {
+				firstName, _, _ = strings.Cut(args[0], "@")
+			}
+			values := map[string]any{"email": args[0], "first_name": firstName, "last_name": lastName, "roles": roleRows(roles)}
+			return a.withTenant(cmd.Context(), func(t *host.Tenant) error {
+				var name string
+				err := t.Store.Write(cmd.Context(), document.Alone, func(tx document.Tx) error {
+					doc, err := t.Documents.Insert(cmd.Context(), tx, identity.Root(), "User", values)
+					if err != nil {
+						return err
+					}
+					name = doc.Name()
+					return nil
+				})
+				if err != nil {
+					return err
+				}
+				return a.say(map[string]any{"name": name}, "added %s", name)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&firstName, "first-name", "", "first name; without it what stands before the @")
+	cmd.Flags().StringVar(&lastName, "last-name", "", "last name")
+	cmd.Flags().StringSliceVar(&roles, "role", nil, "role to give; may be repeated")
+	return cmd
+}
+
+func roleRows(roles []string) []any {
+	rows := make([]any, len(roles))
+	for i, r := range roles {
+		rows[i] = map[string]any{"role": r}
+	}
+	return rows
+}
+
+func (a *app) userKeysCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "keys EMAIL",
+		Short: "Give a user a new API secret, and print it",
+		Long:  "Give a user a new API secret, and a key if there is none yet, and print both as JSON.\nThe secret is shown only now; the one before it stops working.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withTenant(cmd.Context(), func(t *host.Tenant) error {
+				var keys auth.Keys
+				err := t.Store.Write(cmd.Context(), document.Brief, func(tx document.Tx) (err error) {
+					keys, err = t.Auth.GenerateKeys(cmd.Context(), tx, identity.Root(), args[0])
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				return a.printJSON(keys)
+			})
+		},
+	}
+}
+
+func (a *app) userPasswordCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "password EMAIL",
+		Short: "Set a user's password, read from standard input",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			password, err := readPassword(cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			hash, err := auth.HashPassword(password)
+			if err != nil {
+				return err
+			}
+			return a.withTenant(cmd.Context(), func(t *host.Tenant) error {
+				return a.setPassword(cmd.Context(), t, args[0], hash)
+			})
+		},
+	}
+}
+
+func (a *app) setPassword(ctx context.Context, t *host.Tenant, user, hash string) error {
+	err := t.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
+		return t.Auth.SetPassword(ctx, tx, identity.Root(), user, hash)
+	})
+	if err != nil {
+		return err
+	}
+	return a.say(map[string]any{"name": user}, "password of %s changed", user)
+}
+
+// readPassword reads one line: an argument would show in the list of processes
+// and in the shell's history.
+func readPassword(in io.Reader) (string, error) {
+	if f, ok := in.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			fmt.Fprint(os.Stderr, "Password: ")
+		}
+	}
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read the password: %w", err)
+	}
+	return strings.TrimRight(line, "\r\n"), nil
+}

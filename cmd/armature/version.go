@@ -1,0 +1,27 @@
+package main
+
+import (
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"armature/runtime/abi"
+)
+
+// version is set when a release is built.
+var version = "development"
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print what this binary is",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			v := map[string]any{
+				"version": version, "abi": abi.Version, "go": runtime.Version(),
+				"os": runtime.GOOS, "arch": runtime.GOARCH,
+			}
+			return a.say(v, "armature %s (ABI %d, %s, %s/%s)", version, abi.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		},
+	}
+}

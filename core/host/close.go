@@ -1,0 +1,24 @@
+package host
+
+// release gives the site back after a request.
+func (t *Tenant) release() {
+	if t.pins.drop() {
+		t.end()
+	}
+}
+
+// end closes a site that has left the set and that nobody holds any more.
+func (t *Tenant) end() {
+	t.close()
+	t.set.open.Done()
+}
+
+// close ends the site's plugins and its database. Nobody may hold it any more.
+func (t *Tenant) close() {
+	if t.set.c.Plugins != nil {
+		t.set.c.Plugins.Shut(t.Site.Name)
+	}
+	if err := t.Store.Close(); err != nil {
+		t.log.Error("close the database", "error", err)
+	}
+}

@@ -1,0 +1,31 @@
+package host
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"armature/core/document"
+	"armature/core/store"
+)
+
+// slowStatement is how long a statement takes before the log mentions it.
+const slowStatement = 500 * time.Millisecond
+
+// openStore opens a site's database: a file in the site's folder, or a schema of
+// its own in the PostgreSQL database of all sites.
+func (s *Set) openStore(ctx context.Context, name string, log *slog.Logger) (document.Store, error) {
+	url := s.c.Database
+	if url == "" {
+		url = s.c.Layout.database(name)
+	}
+	return store.Open(ctx, url, schemaName(name), store.Options{Logger: log, Slow: slowStatement})
+}
+
+// schemaName is the PostgreSQL schema of a site. Names may hold '.' and '-',
+// which a schema needs quotes for wherever somebody types it; '_' is doubled so
+// that no two sites share one.
+func schemaName(name string) string {
+	return "site_" + strings.NewReplacer("_", "__", ".", "_d", "-", "_m").Replace(name)
+}

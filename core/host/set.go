@@ -1,0 +1,224 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/httpapi"
+	"armature/core/method"
+	"armature/core/site"
+)
+
+// pollEvery is how often the set looks for what other processes have changed.
+const pollEvery = time.Second
+
+// Config is what a Set needs.
+type Config struct {
+	Layout   Layout
+	Database string // URL of a PostgreSQL database; empty: a SQLite file per site
+	Master   *site.Master
+	Version  string
+	Plugins  Plugins            // nil: no plugins
+	Methods  [][]*method.Method // groups beside the framework's own
+	Logger   *slog.Logger
+
+	// Password is the Administrator's password on a site that has none yet;
+	// empty: a random one. Announce is told what was chosen at random, once.
+	Password string
+	Announce func(site, user, password string)
+}
+
+// Plugins runs the plugins of every site.
+type Plugins interface {
+	// Open adds a site and returns its methods and its hooks, which may be nil.
+	Open(site string) (method.Invoker, document.Hooks, error)
+	// Shut removes a site.
+	Shut(site string)
+}
+
+// Set is the open sites of a process.
+type Set struct {
+	c     Config
+	table atomic.Pointer[[]*Tenant] // sorted by name; replaced, never changed
+
+	mu     sync.Mutex // held while sites are opened and closed
+	closed bool
+	open   sync.WaitGroup // tenants that are not closed yet
+}
+
+// NewSet makes a set without sites.
+func NewSet(c Config) *Set {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Set{c: c}
+	s.table.Store(&[]*Tenant{})
+	return s
+}
+
+// Create makes a new site; an error that is fs.ErrExist when the name is taken.
+func (s *Set) Create(ctx context.Context, name string) (*Tenant, error) {
+	if err := s.c.Layout.Create(name); err != nil {
+		return nil, err
+	}
+	return s.Open(ctx, name)
+}
+
+// Open opens a site and adds it to the set; one that is open already is
+// returned as it is. A site that does not exist is fs.ErrNotExist.
+func (s *Set) Open(ctx context.Context, name string) (*Tenant, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errors.New("the server is shutting down")
+	}
+	if t := s.Tenant(name); t != nil {
+		return t, nil
+	}
+	if !s.c.Layout.Exists(name) {
+		return nil, fmt.Errorf("site %s: %w", name, fs.ErrNotExist)
+	}
+	t, err := s.openTenant(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	s.open.Add(1)
+	tenants := append(slices.Clone(*s.table.Load()), t)
+	slices.SortFunc(tenants, func(a, b *Tenant) int { return strings.Compare(a.Site.Name, b.Site.Name) })
+	s.table.Store(&tenants)
+	return t, nil
+}
+
+// Tenant returns an open site, or nil.
+func (s *Set) Tenant(name string) *Tenant {
+	for _, t := range *s.table.Load() {
+		if t.Site.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// Acquire finds the site that answers the host; it satisfies httpapi.Sites. A
+// site that lists its hosts comes before one that answers every host.
+func (s *Set) Acquire(_ context.Context, host string, _ *http.Request) (*httpapi.Site, func(), error) {
+	var found *Tenant
+	for _, t := range *s.table.Load() {
+		if !t.Site.Answers(host) {
+			continue
+		}
+		if len(t.Site.Config().Hosts()) > 0 {
+			found = t
+			break
+		}
+		// Of those that answer every host the default one is meant.
+		if found == nil || t.Site.Name == site.Default {
+			found = t
+		}
+	}
+	if found == nil || !found.pins.take() {
+		return nil, nil, fault.Missing("No site answers %s", host)
+	}
+	return found.edge.Load(), found.release, nil
+}
+
+// Ready reports whether every open site's database answers; it fails while
+// there is no site.
+func (s *Set) Ready(ctx context.Context) error {
+	tenants := *s.table.Load()
+	if len(tenants) == 0 {
+		return errors.New("no site is open")
+	}
+	for _, t := range tenants {
+		if err := t.Store.Ping(ctx); err != nil {
+			return fmt.Errorf("site %s: %w", t.Site.Name, err)
+		}
+	}
+	return nil
+}
+
+// Poll keeps the sites up to date until ctx ends.
+func (s *Set) Poll(ctx context.Context) {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.Refresh(ctx)
+		}
+	}
+}
+
+// Refresh takes over, once, what other processes have changed: sites that came
+// and went, their configuration and their DocTypes. Failures are logged: the
+// next round tries again.
+func (s *Set) Refresh(ctx context.Context) {
+	names, err := s.c.Layout.List()
+	if err != nil {
+		s.c.Logger.Error("look for sites", "error", err)
+		return
+	}
+	for _, t := range *s.table.Load() {
+		if !slices.Contains(names, t.Site.Name) {
+			s.c.Logger.Info("site is gone", "site", t.Site.Name)
+			s.Close(t.Site.Name)
+			continue
+		}
+		if err := t.refresh(ctx); err != nil && ctx.Err() == nil {
+			t.log.Error("look for changes of the site", "error", err)
+		}
+	}
+	for _, name := range names {
+		if s.Tenant(name) != nil || ctx.Err() != nil {
+			continue
+		}
+		if _, err := s.Open(ctx, name); err != nil {
+			s.c.Logger.Error("open a new site", "site", name, "error", err)
+		}
+	}
+}
+
+// Close takes a site out of the set; it is closed when the last request on it
+// has ended.
+func (s *Set) Close(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.close(name)
+}
+
+func (s *Set) close(name string) {
+	t := s.Tenant(name)
+	if t == nil {
+		return
+	}
+	tenants := slices.DeleteFunc(slices.Clone(*s.table.Load()), func(o *Tenant) bool { return o == t })
+	s.table.Store(&tenants)
+	if t.pins.retire() {
+		t.end()
+	}
+}
+
+// CloseAll closes every site, waiting for what still runs on them, and opens
+// none any more.
+func (s *Set) CloseAll() {
+	s.mu.Lock()
+	s.closed = true
+	for _, t := range *s.table.Load() {
+		s.close(t.Site.Name)
+	}
+	s.mu.Unlock()
+	s.open.Wait()
+}

@@ -1,0 +1,154 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"armature/core/auth"
+	"armature/core/doctypes"
+	"armature/core/document"
+	"armature/core/httpapi"
+	"armature/core/identity"
+	"armature/core/method"
+	"armature/core/site"
+	"armature/core/store"
+)
+
+// Tenant is one open site.
+type Tenant struct {
+	Site      *site.Site
+	Store     document.Store
+	Documents *document.Service
+	Auth      *auth.Service
+
+	set        *Set
+	log        *slog.Logger
+	invoker    method.Invoker
+	table      *method.Table
+	configured time.Time // modification time of the configuration in use
+	edge       atomic.Pointer[httpapi.Site]
+	pins       pins
+}
+
+// Methods runs the site's methods with the configuration of now.
+func (t *Tenant) Methods() *method.Service { return t.edge.Load().Methods }
+
+// openTenant opens a site: key, database, DocTypes, services, in this order.
+// What was opened is closed again when a later step fails.
+func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("open site %s: %w", name, err)
+		}
+	}()
+	t = &Tenant{set: s, log: s.c.Logger.With("site", name)}
+	config, err := s.c.Layout.ReadConfig(name)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := s.c.Master.Secret(name, s.c.Layout.siteKey(name))
+	if err != nil {
+		return nil, err
+	}
+	if t.Site, err = site.New(site.Options{Name: name, Config: config, Secret: secret}); err != nil {
+		return nil, err
+	}
+	t.configured = s.configTime(name)
+	if t.Store, err = s.openStore(ctx, name, t.log); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, t.Store.Close())
+		}
+	}()
+	schema, err := doctypes.Install(ctx, t.Store, t.Site.Now, t.log)
+	if err != nil {
+		return nil, err
+	}
+	catalog := document.NewCatalog(schema)
+	t.Auth = auth.New(auth.Config{Store: t.Store, Catalog: catalog, Secret: secret, Now: t.Site.Now})
+	hooks := []document.Hooks{t.Auth.Hooks()}
+	if s.c.Plugins != nil {
+		var guests document.Hooks
+		if t.invoker, guests, err = s.c.Plugins.Open(name); err != nil {
+			return nil, err
+		}
+		if guests != nil {
+			hooks = append(hooks, guests)
+		}
+	}
+	t.Documents = document.NewService(document.ServiceConfig{
+		Store: t.Store, Catalog: catalog, Hooks: hooks, Now: t.Site.Now, Logger: t.log,
+	})
+	t.table, err = method.NewTable(append([][]*method.Method{method.Framework(s.c.Version), t.userMethods()}, s.c.Methods...)...)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.firstPassword(ctx); err != nil {
+		return nil, err
+	}
+	t.publish()
+	return t, nil
+}
+
+// publish makes what the edge sees of the site from its configuration.
+func (t *Tenant) publish() {
+	config := t.Site.Config()
+	t.edge.Store(&httpapi.Site{
+		Name:      t.Site.Name,
+		Documents: t.Documents,
+		Store:     t.Store,
+		Methods: method.New(method.Config{
+			Table: t.table, Invoker: t.invoker, Store: t.Store, Documents: t.Documents,
+			Aliases: config.Aliases(), Logger: t.log,
+		}),
+		Authenticate: t.authenticate,
+		Observe: func(ctx context.Context, fn func(string, []any, time.Duration)) context.Context {
+			return store.WithObserver(ctx, fn)
+		},
+		MaxBody: config.MaxFileSize(),
+	})
+}
+
+func (t *Tenant) authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
+	return t.Auth.Authenticate(ctx, r)
+}
+
+// refresh takes over what other processes have changed.
+func (t *Tenant) refresh(ctx context.Context) error {
+	return errors.Join(t.refreshConfig(), t.Documents.Refresh(ctx))
+}
+
+// refreshConfig reads the configuration if its file is another than before. One
+// that is wrong leaves the old one in use.
+func (t *Tenant) refreshConfig() error {
+	modified := t.set.configTime(t.Site.Name)
+	if modified.Equal(t.configured) {
+		return nil
+	}
+	config, err := t.set.c.Layout.ReadConfig(t.Site.Name)
+	t.configured = modified
+	if err != nil {
+		return err
+	}
+	t.Site.SetConfig(config)
+	t.publish()
+	t.log.Info("configuration changed")
+	return nil
+}
+
+// configTime is when the configuration was written; zero when there is none.
+func (s *Set) configTime(name string) time.Time {
+	info, err := os.Stat(s.c.Layout.Config(name))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
