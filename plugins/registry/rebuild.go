@@ -14,7 +14,7 @@ func (s *Site) rebuild(serving []*Generation) {
 		return strings.Compare(a.Manifest.Name, b.Manifest.Name)
 	})
 	all := make(map[*Generation]*bound, len(serving))
-	t := &table{methods: map[string]entry{}, plugins: map[string]*Generation{}}
+	t := &table{methods: map[string]entry{}, plugins: map[string]*Generation{}, doctypes: map[string]bool{}}
 	for _, g := range serving {
 		b := s.bound[g]
 		if b == nil {
@@ -24,51 +24,47 @@ func (s *Site) rebuild(serving []*Generation) {
 		for path, m := range b.methods {
 			t.methods[path] = entry{m, b}
 		}
+		for _, h := range b.handlers {
+			t.doctypes[h.DocType] = true
+		}
 		t.plugins[g.Manifest.Name] = g
 	}
-	t.handles = handlers(serving)
+	t.handlers = handlersOf(serving, all)
 	s.bound = all
 	s.table.Store(t)
 }
 
-// handlers maps each DocType to those who want its events; those who want all
-// are in every list.
-func handlers(serving []*Generation) map[string][]*Generation {
-	handles := map[string][]*Generation{}
-	for _, g := range serving {
-		for _, h := range g.Manifest.Handlers() {
-			handles[h.DocType] = nil
+// handlersOf lists for every moment that somebody names who runs then.
+func handlersOf(serving []*Generation, all map[*Generation]*bound) map[moment][]handler {
+	lists := map[moment][]handler{}
+	for _, b := range all {
+		for _, h := range b.handlers {
+			lists[moment{h.DocType, h.Event}] = nil
 		}
 	}
-	for doctype := range handles {
+	for m := range lists {
 		for _, g := range serving {
-			if wants(g, doctype) {
-				handles[doctype] = append(handles[doctype], g)
+			for _, h := range all[g].handlers {
+				if h.Event == m.event && (h.DocType == m.doctype || h.DocType == manifest.EveryDocType) {
+					lists[m] = append(lists[m], handler{h.Run, g})
+				}
 			}
 		}
 	}
-	return handles
-}
-
-func wants(g *Generation, doctype string) bool {
-	for _, h := range g.Manifest.Handlers() {
-		if h.DocType == doctype || h.DocType == manifest.EveryDocType {
-			return true
-		}
-	}
-	return false
+	return lists
 }
 
 // bound is a generation with its methods made for one site. As a method.Pin
 // that is an Invoker too it keeps the calls that a call nests in its generation.
 type bound struct {
 	*Generation
-	methods map[string]*method.Method
+	methods  map[string]*method.Method
+	handlers []Handler
 }
 
-func newBound(g *Generation, methods []*method.Method) *bound {
-	b := &bound{Generation: g, methods: make(map[string]*method.Method, len(methods))}
-	for _, m := range methods {
+func newBound(g *Generation, made Binding) *bound {
+	b := &bound{Generation: g, methods: make(map[string]*method.Method, len(made.Methods)), handlers: made.Handlers}
+	for _, m := range made.Methods {
 		b.methods[m.Path] = m
 	}
 	return b

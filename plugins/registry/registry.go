@@ -9,11 +9,13 @@
 package registry
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
+	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/method"
 )
@@ -21,9 +23,22 @@ import (
 // Shared is the scope of the plugins that serve every site.
 const Shared = ""
 
-// Bind makes the methods of a generation for one site. It is called once per
+// Bind makes what a generation does for one site. It is called once per
 // generation and site, with the registry's lock held.
-type Bind func(*Generation) []*method.Method
+type Bind func(*Generation) Binding
+
+// Binding is a generation at work for one site.
+type Binding struct {
+	Methods  []*method.Method
+	Handlers []Handler
+}
+
+// Handler runs at a moment in the life of a DocType's documents.
+type Handler struct {
+	DocType string // or manifest.EveryDocType
+	Event   string
+	Run     func(context.Context, *document.Event) error
+}
 
 // Registry holds the plugins of a process. It is safe for concurrent use.
 type Registry struct {

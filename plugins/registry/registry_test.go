@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/method"
 	"armature/plugins/manifest"
@@ -32,14 +33,19 @@ func generation(name, source, version string, closed *atomic.Int64) *registry.Ge
 	}
 }
 
-func bind(g *registry.Generation) []*method.Method {
-	var ms []*method.Method
+func bind(g *registry.Generation) (b registry.Binding) {
 	for _, m := range g.Manifest.Methods {
-		ms = append(ms, &method.Method{Path: m.Path, Func: func(context.Context, *method.Call) (any, error) {
+		b.Methods = append(b.Methods, &method.Method{Path: m.Path, Func: func(context.Context, *method.Call) (any, error) {
 			return g.Manifest.Version, nil
 		}})
 	}
-	return ms
+	for _, h := range g.Manifest.Handlers() {
+		b.Handlers = append(b.Handlers, registry.Handler{DocType: h.DocType, Event: h.Event,
+			Run: func(_ context.Context, ev *document.Event) error {
+				return fmt.Errorf("%s %s of %s", h.Export, g.Manifest.Version, ev.Doc.Type.Name)
+			}})
+	}
+	return b
 }
 
 func open(t *testing.T, r *registry.Registry, name string) *registry.Site {
@@ -188,6 +194,49 @@ func TestShut(t *testing.T) {
 		t.Errorf("closed own %d, shared %d", own.Load(), all.Load())
 	}
 	open(t, r, "one")
+}
+
+func TestHandlers(t *testing.T) {
+	r := registry.New()
+	s := open(t, r, "one")
+	with := func(name, version string, events map[string]string) {
+		g := generation(name, name+".wasm", version, nil)
+		g.Manifest.Events = events
+		swap(t, r, registry.Shared, g)
+	}
+	run := func(doctype, event string) string {
+		dt := document.NewDocType(document.DocType{Name: doctype}, nil)
+		if err := s.Run(t.Context(), &document.Event{Name: event, Doc: document.NewDocument(dt)}); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	if s.Handles("ToDo") || run("ToDo", "validate") != "" {
+		t.Error("a site without plugins handles events")
+	}
+	with("acme.todo", "1", map[string]string{"ToDo.validate": "check"})
+	for _, tt := range []struct{ doctype, event, want string }{
+		{"ToDo", "validate", "check 1 of ToDo"}, {"ToDo", "on_update", ""}, {"Note", "validate", ""},
+	} {
+		if got := run(tt.doctype, tt.event); got != tt.want {
+			t.Errorf("%s of %s: %q, want %q", tt.event, tt.doctype, got, tt.want)
+		}
+	}
+	if !s.Handles("ToDo") || s.Handles("Note") {
+		t.Error("what is handled is not what the manifest says")
+	}
+	with("acme.audit", "2", map[string]string{"*.validate": "all"})
+	if got := run("ToDo", "validate"); got != "all 2 of ToDo" { // acme.audit comes first
+		t.Errorf("after a handler of all DocTypes came: %q", got)
+	}
+	if got := run("Note", "validate"); got != "all 2 of Note" || !s.Handles("Note") {
+		t.Errorf("a DocType only * names: %q", got)
+	}
+	for _, g := range []string{"acme.todo.wasm", "acme.audit.wasm"} {
+		if n := r.Generation(registry.Shared, g).Pins(); n != 0 {
+			t.Errorf("%s is held %d times after its handlers ran", g, n)
+		}
+	}
 }
 
 // TestHammer swaps and removes under load: every call finds a method, no call

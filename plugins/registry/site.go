@@ -1,15 +1,17 @@
 package registry
 
 import (
+	"context"
 	"strings"
 	"sync/atomic"
 
+	"armature/core/document"
 	"armature/core/method"
 	"armature/plugins/manifest"
 )
 
 // Site is the plugins of one site as callers see them. It satisfies
-// method.Invoker.
+// method.Invoker and document.Hooks.
 type Site struct {
 	name  string
 	bind  Bind
@@ -19,14 +21,23 @@ type Site struct {
 
 // table is what a site serves at one moment. It never changes.
 type table struct {
-	methods map[string]entry
-	plugins map[string]*Generation
-	handles map[string][]*Generation // by DocType, who wants its events
+	methods  map[string]entry
+	plugins  map[string]*Generation
+	doctypes map[string]bool // those with handlers
+	handlers map[moment][]handler
 }
 
 type entry struct {
 	method *method.Method
 	in     *bound
+}
+
+// moment is an event of a DocType, or of manifest.EveryDocType.
+type moment struct{ doctype, event string }
+
+type handler struct {
+	run func(context.Context, *document.Event) error
+	in  *Generation
 }
 
 // Name is the site's name.
@@ -49,20 +60,38 @@ func (s *Site) Pin(path string) (m *method.Method, pin method.Pin, known bool) {
 	}
 }
 
-// Handles reports whether some plugin wants events of the DocType.
+// Handles reports whether a plugin has a handler for some event of the DocType.
 func (s *Site) Handles(doctype string) bool {
 	t := s.table.Load()
-	return len(t.handles) > 0 && (t.handles[doctype] != nil || t.handles[manifest.EveryDocType] != nil)
+	return len(t.doctypes) > 0 && (t.doctypes[doctype] || t.doctypes[manifest.EveryDocType])
 }
 
-// Handlers returns the plugins that want events of the DocType, in the order of
-// their names and each pinned: the caller releases them.
-func (s *Site) Handlers(doctype string) []*Generation {
+// Guest reports the same: a plugin's handlers are all guest code.
+func (s *Site) Guest(doctype string) bool { return s.Handles(doctype) }
+
+// Run runs the handlers of an event in the order of their plugins' names. The
+// first error ends it.
+func (s *Site) Run(ctx context.Context, ev *document.Event) error {
+	handlers := s.pinHandlers(ev.Doc.Type.Name, ev.Name)
+	defer releaseAll(handlers)
+	for _, h := range handlers {
+		if err := h.run(ctx, ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Site) pinHandlers(doctype, event string) []handler {
 	for {
 		t := s.table.Load()
-		handlers := t.handles[doctype]
-		if handlers == nil {
-			handlers = t.handles[manifest.EveryDocType]
+		if len(t.handlers) == 0 {
+			return nil
+		}
+		// The list of a DocType includes the handlers of all DocTypes.
+		handlers, ok := t.handlers[moment{doctype, event}]
+		if !ok {
+			handlers = t.handlers[moment{manifest.EveryDocType, event}]
 		}
 		if pinAll(handlers) {
 			return handlers
@@ -70,26 +99,20 @@ func (s *Site) Handlers(doctype string) []*Generation {
 	}
 }
 
-func pinAll(all []*Generation) bool {
-	for i, g := range all {
-		if !g.Pin() {
-			for _, pinned := range all[:i] {
-				pinned.Release()
-			}
+func pinAll(all []handler) bool {
+	for i, h := range all {
+		if !h.in.Pin() {
+			releaseAll(all[:i])
 			return false
 		}
 	}
 	return true
 }
 
-// Generations lists what serves the site, in no particular order.
-func (s *Site) Generations() []*Generation {
-	t := s.table.Load()
-	all := make([]*Generation, 0, len(t.plugins))
-	for _, g := range t.plugins {
-		all = append(all, g)
+func releaseAll(all []handler) {
+	for _, h := range all {
+		h.in.Release()
 	}
-	return all
 }
 
 // exports reports whether the plugin whose paths include path exports it.

@@ -1,0 +1,109 @@
+package dispatch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/method"
+	"armature/runtime/hostapi"
+)
+
+// handler runs an export at a moment in a document's life.
+type handler struct {
+	guest   *guest
+	plugins *Plugins
+	export  string
+}
+
+// run hands the guest {event, doc, before} and puts the fields it outputs into
+// the document, before the write; after it there is nothing to set.
+func (h *handler) run(ctx context.Context, ev *document.Event) error {
+	call, err := h.call(ctx, ev)
+	if err != nil {
+		return err
+	}
+	output, err := h.guest.call(ctx, call, h.export, describe(call.Documents, ev))
+	if err != nil || output == nil || !slices.Contains(settable, ev.Name) {
+		return err
+	}
+	return h.set(ev.Doc, output)
+}
+
+// call is the method call that the handler counts as: nested in the guest's that
+// writes the document, if one does.
+func (h *handler) call(ctx context.Context, ev *document.Event) (*method.Call, error) {
+	call := &method.Call{Verb: http.MethodPost, Caller: ev.Caller, Tx: ev.Tx}
+	if outer := hostapi.From(ctx); outer != nil {
+		parent := outer.Call()
+		call.Verb, call.Request, call.Parent = parent.Verb, parent.Request, parent
+		call.Depth, call.Documents, call.Methods = parent.Depth+1, parent.Documents, parent.Methods
+	} else if h.plugins.cfg.Services != nil {
+		call.Documents, call.Methods = h.plugins.cfg.Services(h.guest.plugin.Site)
+	}
+	switch {
+	case call.Depth > method.MaxDepth:
+		return nil, fault.New(fault.Exhausted, "", "Methods and events are nested more than %d deep", method.MaxDepth)
+	case call.Documents == nil:
+		return nil, fault.New(fault.Unavailable, "", "The site is not open yet")
+	}
+	return call, nil
+}
+
+// describe is the handler's input.
+func describe(documents *document.Service, ev *document.Event) []byte {
+	b := append([]byte(nil), `{"event":`...)
+	b = document.AppendString(b, ev.Name)
+	b = append(b, `,"doc":`...)
+	b = documents.AppendJSON(b, ev.Caller, ev.Doc, document.ReadOptions{})
+	b = append(b, `,"before":`...)
+	if ev.Before == nil {
+		return append(b, "null}"...)
+	}
+	b = documents.AppendJSON(b, ev.Caller, ev.Before, document.ReadOptions{})
+	return append(b, '}')
+}
+
+// settable are the events that come before the write.
+var settable = []string{
+	document.BeforeInsert, document.BeforeValidate, document.Validate, document.BeforeSave,
+	document.BeforeSubmit, document.BeforeUpdateAfterSubmit, document.BeforeCancel,
+}
+
+// set puts the output of a handler into the document. What the platform itself
+// keeps about a document is not the handler's to change.
+func (h *handler) set(doc *document.Document, output []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(output))
+	dec.UseNumber()
+	var values map[string]any
+	if err := dec.Decode(&values); err != nil {
+		return fault.Wrap(fault.Trap, "", err, "%s: the output of an event handler is an object of fields", h.export)
+	}
+	for name, v := range values {
+		f := doc.Type.Field(name)
+		switch {
+		case f == nil || f.Standard || f.Storage == document.NoStorage:
+			continue
+		case f.Storage == document.Rows:
+			return fault.Invalid("", "%s: a handler cannot set the rows of %s", h.export, name)
+		}
+		canonical, err := document.Coerce(f, v, h.zone())
+		if err != nil {
+			return err
+		}
+		doc.Put(name, canonical)
+	}
+	return nil
+}
+
+func (h *handler) zone() *time.Location {
+	if h.plugins.cfg.Zone == nil {
+		return time.UTC
+	}
+	return h.plugins.cfg.Zone(h.guest.plugin.Site)
+}

@@ -1,0 +1,41 @@
+package dispatch
+
+import (
+	"time"
+
+	"armature/plugins/manifest"
+	"armature/runtime/engine"
+	"armature/runtime/hostapi"
+)
+
+// fuelPerMs is how much work counts as a millisecond: the engine's default fuel
+// stands for 100 ms.
+var fuelPerMs = engine.DefaultLimits().Fuel / 100
+
+// limits is what a manifest asks for in the engine's terms.
+func limits(l manifest.Limits) engine.Limits {
+	return engine.Limits{
+		Memory:    uint64(l.Memory),
+		Fuel:      uint64(l.CPUMs) * fuelPerMs,
+		Wall:      time.Duration(l.WallMs) * time.Millisecond,
+		Depth:     l.Depth,
+		HostCalls: l.HostCalls,
+	}
+}
+
+// traffic is the same for the bytes between guest and host.
+func traffic(l manifest.Limits, server hostapi.Limits) hostapi.Limits {
+	server = hostapi.Limits{
+		Input:  or(server.Input, hostapi.DefaultLimits.Input),
+		Output: or(server.Output, hostapi.DefaultLimits.Output),
+		Log:    or(server.Log, hostapi.DefaultLimits.Log),
+	}
+	return hostapi.Limits{Input: l.Input, Output: l.Output, Log: l.Log}.Within(server)
+}
+
+func or(v, d int) int {
+	if v <= 0 {
+		return d
+	}
+	return v
+}

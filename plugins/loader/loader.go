@@ -1,0 +1,114 @@
+// Package loader turns what is installed into what serves.
+//
+// A source is where a bundle comes from: a path, or a name of the caller's. A
+// load reads the bundle, compiles the module, compares it with what the manifest
+// claims, and swaps it in. Whatever fails, the generation from the same source
+// that serves already goes on doing so, and the reason is kept for people.
+package loader
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"armature/plugins/bundle"
+	"armature/plugins/registry"
+	"armature/runtime/engine"
+)
+
+// Config is what a Loader needs.
+type Config struct {
+	Engine   *engine.Engine
+	Registry *registry.Registry
+	Logger   *slog.Logger     // nil: nothing is logged
+	Now      func() time.Time // nil: time.Now
+}
+
+// Loader loads plugins. It is safe for concurrent use; loads of one source wait
+// for each other.
+type Loader struct {
+	cfg Config
+	log *slog.Logger
+
+	mu      sync.Mutex
+	records map[place]*record
+}
+
+// place is a source in a scope.
+type place struct{ scope, source string }
+
+// New makes a loader.
+func New(cfg Config) *Loader {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Loader{cfg: cfg, log: cfg.Logger, records: map[place]*record{}}
+}
+
+// Load loads the bundle at path for a scope, a site or registry.Shared; the path
+// is its source. One that serves already is left alone. The error says what is
+// wrong with the plugin, and has been logged.
+func (l *Loader) Load(ctx context.Context, scope, path string) error {
+	return l.LoadFrom(ctx, scope, path, func() (*bundle.Bundle, error) { return bundle.Read(path) })
+}
+
+// LoadFrom is Load for a bundle that lies elsewhere.
+func (l *Loader) LoadFrom(ctx context.Context, scope, source string, read func() (*bundle.Bundle, error)) error {
+	r := l.record(place{scope, source})
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	b, err := read()
+	if err != nil {
+		return l.failed(r, nil, err)
+	}
+	if g := l.cfg.Registry.Generation(scope, source); g != nil && g.Hash == b.Hash {
+		l.served(r, g)
+		return nil
+	}
+	g, err := l.prepare(ctx, source, b)
+	if err != nil {
+		return l.failed(r, b, err)
+	}
+	if err := l.cfg.Registry.Swap(scope, g); err != nil {
+		g.Close()
+		return l.failed(r, b, err)
+	}
+	l.served(r, g)
+	l.log.Info("plugin loaded", "plugin", b.Manifest.Name, "version", b.Manifest.Version, "source", source, "hash", b.Hash[:12])
+	return nil
+}
+
+// prepare compiles a bundle and makes a generation of it.
+func (l *Loader) prepare(ctx context.Context, source string, b *bundle.Bundle) (*registry.Generation, error) {
+	module, err := l.cfg.Engine.Load(ctx, b.Module)
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", b.Manifest.Name, err)
+	}
+	if err := claims(b.Manifest, module); err != nil {
+		module.Release()
+		return nil, fmt.Errorf("load %s: %w", b.Manifest.Name, err)
+	}
+	return &registry.Generation{
+		Manifest: b.Manifest, Module: module, Source: source, Hash: b.Hash,
+		LoadedAt: l.cfg.Now(), Close: module.Release,
+	}, nil
+}
+
+// Unload retires what serves from the source and forgets it.
+func (l *Loader) Unload(scope, source string) {
+	p := place{scope, source}
+	r := l.record(p)
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	if l.cfg.Registry.Remove(scope, source) {
+		l.log.Info("plugin removed", "plugin", r.state.Name, "version", r.state.Version, "source", source)
+	}
+	l.mu.Lock()
+	delete(l.records, p)
+	l.mu.Unlock()
+}
