@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"runtime"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// conn is where statements run: a pool, a transaction, the one writer.
+type conn interface {
+	query(ctx context.Context, st *statement, args []any) (cursor, error)
+	exec(ctx context.Context, st *statement, args []any) (int64, error)
+}
+
+// transaction is a conn that can be ended. After either it is not used again.
+type transaction interface {
+	conn
+	commit(ctx context.Context) error
+	rollback()
+}
+
+// backend is one database: where reads run, and how a write comes by its
+// transaction.
+type backend interface {
+	// reader runs statements that each see what is committed.
+	reader() conn
+	// begin starts a transaction of its own.
+	begin(ctx context.Context) (transaction, error)
+	// brief runs fn in a transaction, its own or shared, and commits.
+	brief(ctx context.Context, fn func(conn) error) error
+	// once is brief for a fn that runs one statement, or several when many.
+	once(ctx context.Context, many bool, fn func(conn) error) error
+
+	diagnose(err error) diagnosis
+	ping(ctx context.Context) error
+	close() error
+}
+
+// cursor is the rows of a running statement, and the prepared statement they
+// hold.
+type cursor struct {
+	rows *sql.Rows
+	held *prepared
+}
+
+func (c cursor) close() error {
+	err := c.rows.Close()
+	if c.held != nil {
+		c.held.release()
+	}
+	return err
+}
+
+// unknownOutcome is a commit whose answer was lost: it must not be run again.
+type unknownOutcome struct{ err error }
+
+func (e unknownOutcome) Error() string { return "commit, outcome unknown: " + e.err.Error() }
+func (e unknownOutcome) Unwrap() error { return e.err }
+
+// exec runs a statement that returns no rows and tells how many it changed.
+func (s *Store) exec(ctx context.Context, c conn, st *statement, args []any) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if err := checkText(args); err != nil {
+		return 0, err
+	}
+	w := s.watch(ctx, st)
+	n, err := c.exec(ctx, st, args)
+	w.done(args)
+	return n, err
+}
+
+// query runs a statement and hands each row to fn; the slice is only valid
+// during the call. It reads every row even where one is expected: an unfinished
+// RETURNING keeps SQLite from moving its log into the file.
+func (s *Store) query(ctx context.Context, c conn, st *statement, args []any, fn func([]any) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := checkText(args); err != nil {
+		return err
+	}
+	w := s.watch(ctx, st)
+	cur, err := c.query(ctx, st, args)
+	if err != nil {
+		w.done(args)
+		return err
+	}
+	err = scan(cur.rows, len(st.cells), fn)
+	if closed := cur.close(); err == nil {
+		err = closed
+	}
+	w.done(args)
+	return err
+}
+
+func scan(rows *sql.Rows, columns int, fn func([]any) error) error {
+	row := takeRow(columns)
+	defer row.put()
+	var failed error
+	for rows.Next() {
+		if failed != nil {
+			continue
+		}
+		if failed = rows.Scan(row.into...); failed == nil {
+			failed = fn(row.values)
+		}
+	}
+	if failed != nil {
+		return failed
+	}
+	return rows.Err()
+}
+
+// row is the space one row is scanned into, used again for the next.
+type row struct {
+	values []any
+	into   []any // pointers to values
+}
+
+var rowPool = sync.Pool{New: func() any { return new(row) }}
+
+func takeRow(columns int) *row {
+	r := rowPool.Get().(*row)
+	if cap(r.values) < columns {
+		r.values = make([]any, columns)
+		r.into = make([]any, columns)
+		for i := range r.values {
+			r.into[i] = &r.values[i]
+		}
+	}
+	r.values, r.into = r.values[:columns], r.into[:columns]
+	return r
+}
+
+func (r *row) put() {
+	clear(r.values) // keep no document alive
+	rowPool.Put(r)
+}
+
+func storable(s string) bool {
+	return strings.IndexByte(s, 0) < 0 && utf8.ValidString(s)
+}
+
+func cores() int { return runtime.GOMAXPROCS(0) }

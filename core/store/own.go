@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+)
+
+// schemaRow is the one row by which processes learn that what they cached is
+// stale.
+type schemaRow struct {
+	bun.BaseModel `bun:"table:armature_schema"`
+
+	ID      int64 `bun:"id,pk,type:bigint"`
+	Version int64 `bun:"version,notnull,type:bigint"`
+	Epoch   int64 `bun:"epoch,notnull,type:bigint"`
+}
+
+// counterRow is a named counter, for naming series.
+type counterRow struct {
+	bun.BaseModel `bun:"table:armature_counter"`
+
+	Name  string `bun:"name,pk,type:text"`
+	Value int64  `bun:"value,notnull,type:bigint"`
+}
+
+// ownStatements run on the store's own tables.
+type ownStatements struct {
+	versions, bumpSchema, bumpEpoch, next *statement
+}
+
+func (s *Store) newOwnStatements() ownStatements {
+	p := s.engine.params()
+	number := []cell{{}}
+	return ownStatements{
+		versions:   s.fixed([]cell{{}, {}}, "SELECT version, epoch FROM armature_schema WHERE id = 1"),
+		bumpSchema: s.fixed(number, "UPDATE armature_schema SET version = version + 1 WHERE id = 1 RETURNING version"),
+		bumpEpoch:  s.fixed(nil, "UPDATE armature_schema SET epoch = epoch + 1 WHERE id = 1"),
+		next: s.fixed(number, "INSERT INTO armature_counter (name, value) VALUES (?, 1) "+
+			"ON CONFLICT (name) DO UPDATE SET value = armature_counter.value + 1 RETURNING value", p.next()),
+	}
+}
+
+// fixed builds a statement that is none of a DocType's.
+func (s *Store) fixed(cells []cell, format string, args ...any) *statement {
+	text, err := s.text(expr(format, args...))
+	if err != nil {
+		panic(err) // a constant of this package is wrong
+	}
+	return &statement{text: text, cells: cells}
+}
+
+// createOwnTables makes the store's own tables where they are missing. Several
+// processes may do so at once: the loser of that race tries again.
+func (s *Store) createOwnTables(ctx context.Context) error {
+	return s.retry(ctx, func() (class, error) {
+		err := s.backend.brief(ctx, func(c conn) error {
+			for _, model := range []any{(*schemaRow)(nil), (*counterRow)(nil)} {
+				if err := s.ddl(ctx, c, s.bun.NewCreateTable().Model(model).IfNotExists()); err != nil {
+					return err
+				}
+			}
+			return s.ddl(ctx, c, expr("INSERT INTO armature_schema (id, version, epoch) VALUES (1, 0, 0) "+
+				"ON CONFLICT (id) DO NOTHING"))
+		})
+		d := s.diagnose(err)
+		if d.class == duplicate {
+			d.class = again
+		}
+		return d.class, s.explain(err, nil, "")
+	})
+}

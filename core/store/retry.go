@@ -1,0 +1,51 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"armature/core/fault"
+)
+
+// How often and how long a lost race is run again.
+const (
+	maxAttempts  = 5
+	lockPatience = 30 * time.Second
+)
+
+// retry runs attempt until it ends otherwise than by a lost race: five times
+// for serialization failures and deadlocks, for up to 30 s where a change of a
+// table waits for its lock. Between attempts nothing is held.
+func (s *Store) retry(ctx context.Context, attempt func() (class, error)) error {
+	begun := time.Now()
+	for n := 1; ; n++ {
+		why, err := attempt()
+		var unknown unknownOutcome
+		if err == nil || errors.As(err, &unknown) {
+			return err
+		}
+		var pause time.Duration
+		switch {
+		case why == again && n < maxAttempts:
+			pause = jitter(time.Duration(n) * 4 * time.Millisecond)
+		case why == lockBusy && time.Since(begun) < lockPatience:
+			pause = jitter(min(time.Duration(n)*20*time.Millisecond, time.Second))
+		case why == lockBusy:
+			return fault.Wrap(fault.Unavailable, "", err, "The table is in use; its change did not get through within %s", lockPatience)
+		default:
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// jitter keeps those who collided from colliding again.
+func jitter(d time.Duration) time.Duration {
+	return d/2 + rand.N(d)
+}

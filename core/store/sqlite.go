@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// sqliteBackend is a file with any number of readers and one writer.
+type sqliteBackend struct {
+	pool   *sql.DB // readers
+	texts  *statements
+	writer *writer
+	gone   chan struct{} // closed: the background work has ended
+	stop   context.CancelFunc
+}
+
+// OpenSQLite opens the file at path, which it makes where it is missing.
+func OpenSQLite(ctx context.Context, path string, o Options) (*Store, error) {
+	o = o.withDefaults()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
+	}
+	w, err := openWriter(ctx, path, o)
+	if err != nil {
+		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
+	}
+	pool, err := sql.Open("sqlite", sqliteDSN(path, "query_only(1)", "cache_size(-2000)"))
+	if err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	pool.SetMaxOpenConns(o.MaxConns)
+	pool.SetMaxIdleConns(o.MaxConns)
+	pool.SetConnMaxIdleTime(time.Minute)
+	b := &sqliteBackend{pool: pool, texts: newStatements(pool, maxPrepared), writer: w, gone: make(chan struct{})}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	b.stop = stop
+	go b.checkpoints(background, o)
+	return newStore(ctx, sqliteEngine, bun.NewDB(pool, sqlitedialect.New()), b, o)
+}
+
+// sqliteDSN names a file and the pragmas of its connections. Text in double
+// quotes is never taken for a string: a misspelt column is an error.
+func sqliteDSN(path string, pragmas ...string) string {
+	v := url.Values{"_dqs": {"0"}, "_error_rc": {"1"}}
+	// The time-out comes first: setting the others may have to wait.
+	v["_pragma"] = append([]string{"busy_timeout(5000)", "temp_store(MEMORY)"}, pragmas...)
+	u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: v.Encode()}
+	return u.String()
+}
+
+func (b *sqliteBackend) reader() conn { return b }
+
+// query runs a statement on a reader. Watching a context costs as much as a
+// small list, so only shapes known to be slow can be cancelled.
+func (b *sqliteBackend) query(ctx context.Context, st *statement, args []any) (cursor, error) {
+	p, err := b.texts.take(ctx, st.text)
+	if err != nil {
+		return cursor{}, err
+	}
+	if !st.list || !st.slow.Load() {
+		ctx = context.Background()
+	}
+	rows, err := p.stmt.QueryContext(ctx, args...)
+	if err != nil {
+		p.release()
+		return cursor{}, err
+	}
+	return cursor{rows, p}, nil
+}
+
+func (b *sqliteBackend) exec(context.Context, *statement, []any) (int64, error) {
+	return 0, errors.New("store: a write on a reader")
+}
+
+func (b *sqliteBackend) begin(ctx context.Context) (transaction, error) {
+	return b.writer.begin(ctx)
+}
+
+func (b *sqliteBackend) brief(ctx context.Context, fn func(conn) error) error {
+	return b.writer.group(ctx, &job{ctx: ctx, fn: fn, savepoint: true})
+}
+
+// once needs no savepoint for one statement: it either happened or did not.
+func (b *sqliteBackend) once(ctx context.Context, many bool, fn func(conn) error) error {
+	return b.writer.group(ctx, &job{ctx: ctx, fn: fn, savepoint: many})
+}
+
+func (b *sqliteBackend) ping(ctx context.Context) error { return b.pool.PingContext(ctx) }
+
+func (b *sqliteBackend) close() error {
+	b.stop()
+	<-b.gone
+	b.texts.close()
+	// The writer goes last: the last connection moves the log into the file.
+	return errors.Join(b.pool.Close(), b.writer.close())
+}
+
+// diagnose understands SQLite's result codes.
+func (b *sqliteBackend) diagnose(err error) diagnosis {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return diagnosis{}
+	}
+	switch e.Code() {
+	case sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+		return diagnosis{duplicate, columnOf(e.Error())}
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return diagnosis{class: busy}
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR:
+		return diagnosis{class: away}
+	case sqlite3.SQLITE_TOOBIG:
+		return diagnosis{class: badValue}
+	}
+	return diagnosis{}
+}
+
+// columnOf takes the column out of "... UNIQUE constraint failed: table.column
+// (2067)".
+func columnOf(message string) string {
+	const failed = "UNIQUE constraint failed: "
+	i := strings.LastIndex(message, failed)
+	if i < 0 {
+		return ""
+	}
+	column := message[i+len(failed):]
+	if end := strings.LastIndex(column, " ("); end >= 0 {
+		column = column[:end]
+	}
+	return column[strings.LastIndexByte(column, '.')+1:]
+}

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"armature/core/document"
+)
+
+// Options are the settings of one Store. The zero value is right for a server.
+type Options struct {
+	// Logger receives slow statements and what goes wrong in the background.
+	Logger *slog.Logger
+	// Slow is how long a statement may take before it is logged; 0: never.
+	Slow time.Duration
+	// MaxConns bounds the connections that read; 0: 4 or the number of cores,
+	// whichever is more.
+	MaxConns int
+	// WriteWait is how long a write waits for its turn before it fails as
+	// Unavailable; 0: 10 s.
+	WriteWait time.Duration
+	// Durability of an acknowledged write.
+	Durability Durability
+}
+
+// Durability says what an acknowledged write survives.
+type Durability uint8
+
+const (
+	// Full writes survive power loss.
+	Full Durability = iota
+	// Crash writes survive the end of the process, but the last ones may be lost
+	// with the power. The database stays intact either way.
+	Crash
+)
+
+func (o Options) withDefaults() Options {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.MaxConns <= 0 {
+		o.MaxConns = max(4, cores())
+	}
+	if o.WriteWait <= 0 {
+		o.WriteWait = 10 * time.Second
+	}
+	return o
+}
+
+// Store is one site's database. It satisfies document.Store.
+type Store struct {
+	engine  engine
+	bun     *bun.DB // builds statements; the backend's pools run them
+	backend backend
+	types   *types
+	own     ownStatements
+	gate    gate
+
+	log  *slog.Logger
+	slow time.Duration
+}
+
+var _ document.Store = (*Store)(nil)
+
+// Open opens the database that a URL or a path names: "postgres://" and
+// "postgresql://" are PostgreSQL, whose schema is then given by schema;
+// anything else is the path of an SQLite file.
+func Open(ctx context.Context, url, schema string, o Options) (*Store, error) {
+	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
+		return OpenPostgres(ctx, url, schema, o)
+	}
+	return OpenSQLite(ctx, url, o)
+}
+
+// newStore completes a Store: it makes the store's own tables where they are
+// missing. On failure the backend is closed.
+func newStore(ctx context.Context, e engine, db *bun.DB, b backend, o Options) (*Store, error) {
+	s := &Store{engine: e, bun: db, backend: b, types: newTypes(), log: o.Logger, slow: o.Slow}
+	s.own = s.newOwnStatements()
+	if err := s.createOwnTables(ctx); err != nil {
+		return nil, errors.Join(err, b.close())
+	}
+	return s, nil
+}
+
+// Read implements document.Store.
+func (s *Store) Read(ctx context.Context, fn func(document.Tx) error) error {
+	if err := s.gate.enter(); err != nil {
+		return err
+	}
+	defer s.gate.leave()
+	return fn(&tx{s: s, kind: viewing, conn: s.backend.reader()})
+}
+
+// Versions implements document.Store.
+func (s *Store) Versions(ctx context.Context) (v document.Versions, err error) {
+	if err := s.gate.enter(); err != nil {
+		return v, err
+	}
+	defer s.gate.leave()
+	err = s.query(ctx, s.backend.reader(), s.own.versions, nil, func(row []any) error {
+		v.Schema, _ = row[0].(int64)
+		v.Epoch, _ = row[1].(int64)
+		return nil
+	})
+	return v, s.explain(err, nil, "")
+}
+
+// Ping implements document.Store.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.explain(s.backend.ping(ctx), nil, "")
+}
+
+// Close implements document.Store. Calls that come later fail as Unavailable.
+func (s *Store) Close() error {
+	if !s.gate.close() {
+		return nil
+	}
+	return s.backend.close()
+}

@@ -1,0 +1,247 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"armature/core/document"
+	"armature/core/fault"
+)
+
+// kind is how a tx comes by its connection.
+type kind uint8
+
+const (
+	viewing kind = iota // reads only, each statement by itself
+	single              // the same, and one write by itself
+	whole               // everything in one transaction
+)
+
+// tx satisfies document.Tx.
+type tx struct {
+	s    *Store
+	kind kind
+	conn conn        // nil: a whole transaction that has not begun
+	own  transaction // the transaction this tx began and must end
+
+	wrote   bool  // single: the write is spent
+	reading bool  // rows are being handed out
+	failed  error // whole: a statement failed, the rest is lost
+	why     class // of failed
+	depth   int   // of savepoints
+	after   []func()
+}
+
+var _ document.Tx = (*tx)(nil)
+
+// Write implements document.Store.
+func (s *Store) Write(ctx context.Context, mode document.Mode, fn func(document.Tx) error) error {
+	if err := s.gate.enter(); err != nil {
+		return err
+	}
+	defer s.gate.leave()
+	run := s.runAlone
+	switch mode {
+	case document.Brief:
+		run = s.runBrief
+	case document.Single:
+		run = s.runSingle
+	}
+	var t *tx
+	err := s.retry(ctx, func() (class, error) {
+		t = &tx{s: s, kind: whole}
+		err := run(ctx, t, fn)
+		return t.why, err
+	})
+	if errors.Is(err, document.ErrRollback) {
+		return nil
+	}
+	if err == nil || t.kind == single && t.wrote {
+		for _, f := range t.after {
+			f()
+		}
+	}
+	return err
+}
+
+// runAlone gives fn a transaction of its own, from its first call on.
+func (s *Store) runAlone(ctx context.Context, t *tx, fn func(document.Tx) error) error {
+	defer func() {
+		if t.own != nil { // fn failed, panicked, or left its goroutine
+			t.own.rollback()
+		}
+	}()
+	if err := t.run(fn); err != nil || t.own == nil {
+		return err
+	}
+	err := t.own.commit(ctx)
+	t.own = nil
+	return s.explainCommit(t, err)
+}
+
+// runBrief runs fn in a transaction that may be shared.
+func (s *Store) runBrief(ctx context.Context, t *tx, fn func(document.Tx) error) error {
+	var inner error
+	err := s.backend.brief(ctx, func(c conn) error {
+		t.conn = c
+		inner = t.run(fn)
+		return inner
+	})
+	if inner != nil {
+		return inner
+	}
+	return s.explainCommit(t, err)
+}
+
+// runSingle gives fn no transaction: its one write brings its own.
+func (s *Store) runSingle(_ context.Context, t *tx, fn func(document.Tx) error) error {
+	t.kind, t.conn = single, s.backend.reader()
+	err := fn(t)
+	t.why = other // the write was retried by itself, fn is not
+	return err
+}
+
+// run calls fn and does not let it ignore a failed statement.
+func (t *tx) run(fn func(document.Tx) error) error {
+	if err := fn(t); err != nil {
+		return err
+	}
+	return t.failed
+}
+
+func (s *Store) explainCommit(t *tx, err error) error {
+	var unknown unknownOutcome
+	if errors.As(err, &unknown) {
+		return fault.Wrap(fault.Unavailable, "", err,
+			"The database was lost while saving; whether the change was stored is not known")
+	}
+	if err != nil {
+		t.why = s.diagnose(err).class
+	}
+	return s.explain(err, nil, "")
+}
+
+// ready is what every method of the tx calls first: it begins the transaction.
+func (t *tx) ready(ctx context.Context) error {
+	switch {
+	case t.reading:
+		return errors.New("store: the Tx is used while its rows are read")
+	case t.failed != nil:
+		return errEarlier(t.failed)
+	case t.conn != nil:
+		return nil
+	}
+	own, err := t.s.backend.begin(ctx)
+	if err != nil {
+		return t.fail(err, nil, "")
+	}
+	t.own, t.conn = own, own
+	return nil
+}
+
+// fail explains an error of a statement and remembers it where it ends the
+// transaction.
+func (t *tx) fail(err error, dt *document.DocType, name string) error {
+	if err == nil {
+		return nil
+	}
+	explained := t.s.explain(err, dt, name)
+	t.why = t.s.diagnose(err).class
+	if t.kind == whole {
+		t.failed = explained
+	}
+	return explained
+}
+
+// write runs fn where it may write. many says that fn runs several statements,
+// which belong together. An error is explained with the document it is about.
+func (t *tx) write(ctx context.Context, dt *document.DocType, name string, many bool, fn func(conn) error) error {
+	if t.kind == viewing {
+		return document.ErrReadOnly
+	}
+	if err := t.ready(ctx); err != nil {
+		return err
+	}
+	if t.kind == whole {
+		return t.fail(fn(t.conn), dt, name)
+	}
+	if t.wrote {
+		return errTwice
+	}
+	t.wrote = true
+	err := t.s.retry(ctx, func() (class, error) {
+		err := t.s.backend.once(ctx, many, fn)
+		return t.s.diagnose(err).class, err
+	})
+	var unknown unknownOutcome
+	if errors.As(err, &unknown) {
+		return t.s.explainCommit(t, err)
+	}
+	t.wrote = err == nil
+	return t.fail(err, dt, name)
+}
+
+// read runs a statement that returns rows.
+func (t *tx) read(ctx context.Context, st *statement, args []any, fn func([]any) error) error {
+	if err := t.ready(ctx); err != nil {
+		return err
+	}
+	var mine error // what fn says is not the database's failure
+	t.reading = true
+	err := t.s.query(ctx, t.conn, st, args, func(values []any) error {
+		mine = fn(values)
+		return mine
+	})
+	t.reading = false
+	if mine != nil {
+		return mine
+	}
+	return t.fail(err, st.dt, "")
+}
+
+// Savepoint implements document.Tx. Outside a whole transaction there is
+// nothing to go back to: the one write of Single is undone only by failing.
+func (t *tx) Savepoint(ctx context.Context, fn func() error) error {
+	if t.kind != whole {
+		return fn()
+	}
+	if err := t.ready(ctx); err != nil {
+		return err
+	}
+	t.depth++
+	defer func() { t.depth-- }()
+	after, name := len(t.after), fmt.Sprintf("armature_%d", t.depth)
+	if err := t.control(ctx, "SAVEPOINT "+name); err != nil {
+		return err
+	}
+	err := fn()
+	if err == nil {
+		err = t.failed
+	}
+	if err == nil {
+		return t.control(ctx, "RELEASE SAVEPOINT "+name)
+	}
+	if t.why == away {
+		return err // nothing is left to go back in
+	}
+	t.after = t.after[:after]
+	why := t.why
+	t.failed, t.why = nil, other
+	for _, text := range []string{"ROLLBACK TO SAVEPOINT " + name, "RELEASE SAVEPOINT " + name} {
+		if undo := t.control(context.WithoutCancel(ctx), text); undo != nil {
+			return errors.Join(err, undo)
+		}
+	}
+	t.why = why // a lost race stays lost: the caller runs again
+	return err
+}
+
+// control runs a statement of transaction control; its text is ours.
+func (t *tx) control(ctx context.Context, text string) error {
+	_, err := t.s.exec(ctx, t.conn, &statement{text: text}, nil)
+	return t.fail(err, nil, "")
+}
+
+// AfterCommit implements document.Tx.
+func (t *tx) AfterCommit(fn func()) { t.after = append(t.after, fn) }

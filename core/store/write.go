@@ -1,0 +1,319 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+
+	"armature/core/document"
+)
+
+// Insert implements document.Tx.
+func (t *tx) Insert(ctx context.Context, doc *document.Document) error {
+	many := slices.ContainsFunc(doc.Type.Tables, func(f *document.Field) bool { return len(doc.Rows(f.Name)) > 0 })
+	return t.write(ctx, doc.Type, doc.Name(), many, func(c conn) error {
+		if err := t.s.insertRow(ctx, c, doc.Type, bound(doc)); err != nil {
+			return err
+		}
+		for _, table := range doc.Type.Tables {
+			if err := t.s.insertRows(ctx, c, doc, table); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *Store) insertRow(ctx context.Context, c conn, dt *document.DocType, values []any) error {
+	st, err := s.statement(dt, "insert", func() (schema.QueryAppender, []cell) {
+		p := s.engine.params()
+		places := &joined{sep: ", "}
+		for range dt.Columns {
+			places.add("?", p.next())
+		}
+		return expr("INSERT INTO ? (?) VALUES (?)", bun.Name(dt.Table), columnList(dt.Columns), places), nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = s.exec(ctx, c, st, values)
+	return err
+}
+
+// insertRows stores the rows of one table field. What ties a row to its parent
+// is written here, so that no row can be stored loose.
+func (s *Store) insertRows(ctx context.Context, c conn, parent *document.Document, table *document.Field) error {
+	for _, row := range parent.Rows(table.Name) {
+		values := slices.Clone(bound(row))
+		values[document.ColParent] = parent.Name()
+		values[document.ColParentType] = parent.Type.Name
+		values[document.ColParentField] = table.Name
+		if err := s.insertRow(ctx, c, row.Type, values); err != nil {
+			return s.explain(err, row.Type, row.Name())
+		}
+	}
+	return nil
+}
+
+// bound are the values of a document as they go to the database: what may not
+// be null is zero.
+func bound(doc *document.Document) []any {
+	values := doc.Values()
+	cloned := false
+	for i, f := range doc.Type.Columns {
+		if values[i] == nil && !f.Storage.Nullable() {
+			if !cloned {
+				values, cloned = slices.Clone(values), true
+			}
+			values[i] = int64(0)
+		}
+	}
+	return values
+}
+
+func bind(f *document.Field, v any) any {
+	if v == nil && !f.Storage.Nullable() {
+		return int64(0)
+	}
+	return v
+}
+
+// Update implements document.Tx.
+func (t *tx) Update(ctx context.Context, sc *document.Schema, doc *document.Document, columns, tables []*document.Field, expect string) (bool, error) {
+	args := make([]any, 0, len(columns)+2)
+	values := doc.Values()
+	for _, f := range columns {
+		args = append(args, bind(f, values[f.Index]))
+	}
+	args = append(args, doc.Name())
+	if expect != "" {
+		args = append(args, expect)
+	}
+	if len(columns) == 0 { // nothing to set, but the condition still holds or not
+		columns = doc.Type.Columns[document.ColName : document.ColName+1]
+		args = append([]any{doc.Name()}, args...)
+	}
+	st, err := t.s.updateStatement(doc.Type, columns, expect != "")
+	if err != nil {
+		return false, err
+	}
+	var changed bool
+	err = t.write(ctx, doc.Type, doc.Name(), len(tables) > 0, func(c conn) error {
+		n, err := t.s.exec(ctx, c, st, args)
+		changed = n == 1
+		if err != nil || !changed {
+			return err
+		}
+		for _, table := range tables {
+			if err := t.s.replaceRows(ctx, c, sc, doc, table); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return changed && err == nil, err
+}
+
+func (s *Store) updateStatement(dt *document.DocType, columns []*document.Field, expect bool) (*statement, error) {
+	key := []byte("update")
+	if expect {
+		key = append(key, '=')
+	}
+	for _, f := range columns {
+		key = binary.AppendUvarint(key, uint64(f.Index))
+	}
+	if st, ok := s.types.shapes(dt).lookup(key); ok {
+		return st, nil
+	}
+	return s.statement(dt, string(key), func() (schema.QueryAppender, []cell) {
+		p := s.engine.params()
+		q := s.bun.NewUpdate().TableExpr("?", bun.Name(dt.Table))
+		for _, f := range columns {
+			q.Set("? = ?", bun.Name(f.Column), p.next())
+		}
+		q.Where("? = ?", bun.Name("name"), p.next())
+		if expect {
+			q.Where("? = ?", bun.Name("modified"), p.next())
+		}
+		return q, nil
+	})
+}
+
+// replaceRows deletes the stored rows of a table field and stores the
+// document's.
+func (s *Store) replaceRows(ctx context.Context, c conn, sc *document.Schema, doc *document.Document, table *document.Field) error {
+	child := childOf(sc, table)
+	if child == nil {
+		return fmt.Errorf("store: no DocType %q for table %s of %s", table.Options, table.Name, doc.Type.Name)
+	}
+	st, err := s.statement(child, "delete rows", func() (schema.QueryAppender, []cell) {
+		p := s.engine.params()
+		return s.bun.NewDelete().
+			TableExpr("?", bun.Name(child.Table)).
+			Where("? = ?", bun.Name("parent"), p.next()).
+			Where("? = ?", bun.Name("parenttype"), p.next()).
+			Where("? = ?", bun.Name("parentfield"), p.next()), nil
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := s.exec(ctx, c, st, []any{doc.Name(), doc.Type.Name, table.Name}); err != nil {
+		return err
+	}
+	return s.insertRows(ctx, c, doc, table)
+}
+
+// UpdateIf implements document.Tx.
+func (t *tx) UpdateIf(ctx context.Context, dt *document.DocType, name string, expect, set map[string]any) (bool, error) {
+	st, args, err := t.s.updateIfStatement(dt, name, expect, set)
+	if err != nil {
+		return false, err
+	}
+	var changed bool
+	err = t.write(ctx, dt, name, false, func(c conn) error {
+		n, err := t.s.exec(ctx, c, st, args)
+		changed = n == 1
+		return err
+	})
+	return changed && err == nil, err
+}
+
+func (s *Store) updateIfStatement(dt *document.DocType, name string, expect, set map[string]any) (*statement, []any, error) {
+	key := []byte("if")
+	var args []any
+	settings, err := fieldsOf(dt, set)
+	if err != nil {
+		return nil, nil, err
+	}
+	conditions, err := fieldsOf(dt, expect)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range settings {
+		key = binary.AppendUvarint(key, uint64(f.Index))
+		args = append(args, bind(f, set[f.Name]))
+	}
+	key = append(key, "if"...)
+	args = append(args, name)
+	for _, f := range conditions {
+		key = binary.AppendUvarint(key, uint64(f.Index))
+		if v := bind(f, expect[f.Name]); v == nil {
+			key = append(key, '0')
+		} else {
+			key = append(key, '=')
+			args = append(args, v)
+		}
+	}
+	st, err := s.statement(dt, string(key), func() (schema.QueryAppender, []cell) {
+		p := s.engine.params()
+		q := s.bun.NewUpdate().TableExpr("?", bun.Name(dt.Table))
+		for _, f := range settings {
+			q.Set("? = ?", bun.Name(f.Column), p.next())
+		}
+		q.Where("? = ?", bun.Name("name"), p.next())
+		for _, f := range conditions {
+			if bind(f, expect[f.Name]) == nil {
+				q.Where("? IS NULL", bun.Name(f.Column))
+			} else {
+				q.Where("? = ?", bun.Name(f.Column), p.next())
+			}
+		}
+		return q, nil
+	})
+	return st, args, err
+}
+
+// fieldsOf finds the fields of a map's keys, in the order of the columns.
+func fieldsOf(dt *document.DocType, values map[string]any) ([]*document.Field, error) {
+	var fields []*document.Field
+	for name := range maps.Keys(values) {
+		f := dt.Field(name)
+		if f == nil || f.Index < 0 {
+			return nil, fmt.Errorf("store: %s has no column %q", dt.Name, name)
+		}
+		fields = append(fields, f)
+	}
+	slices.SortFunc(fields, func(a, b *document.Field) int { return a.Index - b.Index })
+	return fields, nil
+}
+
+// Delete implements document.Tx.
+func (t *tx) Delete(ctx context.Context, sc *document.Schema, dt *document.DocType, name string) (bool, error) {
+	st, err := t.s.statement(dt, "delete", func() (schema.QueryAppender, []cell) {
+		return t.s.bun.NewDelete().
+			TableExpr("?", bun.Name(dt.Table)).
+			Where("? = ?", bun.Name("name"), t.s.engine.params().next()), nil
+	})
+	if err != nil || !storable(name) {
+		return false, err
+	}
+	var deleted bool
+	err = t.write(ctx, dt, name, len(dt.Tables) > 0, func(c conn) error {
+		n, err := t.s.exec(ctx, c, st, []any{name})
+		deleted = n == 1
+		if err != nil || !deleted {
+			return err
+		}
+		return t.s.deleteChildren(ctx, c, sc, dt, name)
+	})
+	return deleted && err == nil, err
+}
+
+func (s *Store) deleteChildren(ctx context.Context, c conn, sc *document.Schema, dt *document.DocType, name string) error {
+	done := map[*document.DocType]bool{}
+	for _, table := range dt.Tables {
+		child := childOf(sc, table)
+		if child == nil || done[child] {
+			continue
+		}
+		done[child] = true
+		st, err := s.statement(child, "delete all rows", func() (schema.QueryAppender, []cell) {
+			p := s.engine.params()
+			return s.bun.NewDelete().
+				TableExpr("?", bun.Name(child.Table)).
+				Where("? = ?", bun.Name("parent"), p.next()).
+				Where("? = ?", bun.Name("parenttype"), p.next()), nil
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := s.exec(ctx, c, st, []any{name, dt.Name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Next implements document.Tx.
+func (t *tx) Next(ctx context.Context, counter string) (int64, error) {
+	return t.number(ctx, t.s.own.next, counter)
+}
+
+// BumpSchema implements document.Tx.
+func (t *tx) BumpSchema(ctx context.Context) (int64, error) {
+	return t.number(ctx, t.s.own.bumpSchema)
+}
+
+// BumpEpoch implements document.Tx.
+func (t *tx) BumpEpoch(ctx context.Context) error {
+	return t.write(ctx, nil, "", false, func(c conn) error {
+		_, err := t.s.exec(ctx, c, t.s.own.bumpEpoch, nil)
+		return err
+	})
+}
+
+// number runs a writing statement that returns one.
+func (t *tx) number(ctx context.Context, st *statement, args ...any) (n int64, err error) {
+	err = t.write(ctx, nil, "", false, func(c conn) error {
+		return t.s.query(ctx, c, st, args, func(row []any) error {
+			n, _ = row[0].(int64)
+			return nil
+		})
+	})
+	return n, err
+}
