@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -227,20 +226,4 @@ func (x *exchange) documentValues() (map[string]any, error) {
 func isList(body []byte) bool {
 	body = bytes.TrimLeft(body, " \t\r\n")
 	return len(body) > 0 && body[0] == '['
-}
-
-// truthy reports whether an argument says yes: True, true, 1, yes.
-func truthy(v any) bool {
-	switch v := v.(type) {
-	case bool:
-		return v
-	case json.Number:
-		return v != "0"
-	case string:
-		switch strings.ToLower(strings.TrimSpace(v)) {
-		case "true", "1", "yes":
-			return true
-		}
-	}
-	return false
 }

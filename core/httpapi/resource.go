@@ -5,6 +5,7 @@ import (
 
 	"armature/core/document"
 	"armature/core/fault"
+	"armature/core/query"
 )
 
 // read answers GET /api/resource/:doctype/:name.
@@ -15,7 +16,7 @@ func (x *exchange) read() error {
 	if name := x.args.Get("run_method"); name != nil {
 		return noDocumentMethod(name)
 	}
-	opt := document.ReadOptions{ExpandLinks: truthy(x.args.Get("expand_links"))}
+	opt := document.ReadOptions{ExpandLinks: query.Flag(x.args.Get("expand_links"), false)}
 	opt.WithNull = opt.ExpandLinks // reference section 1.4
 	buf := newBuffer()
 	defer buf.free()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"unicode/utf8"
 
 	"armature/core/fault"
 )
@@ -18,14 +17,14 @@ type Args struct {
 
 // ArgsJSON takes the text of a request body. A list becomes the argument "data"
 // (reference section 0.2); anything but an object or a list, text that is not
-// JSON and text that is not UTF-8 is a DataError.
+// JSON and text that check refuses is a DataError.
 func ArgsJSON(text []byte) (Args, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
 		return Args{}, nil
 	}
-	if !utf8.Valid(text) || !json.Valid(text) {
-		return Args{}, fault.Invalid("DataError", "Invalid request body")
+	if err := check(text); err != nil {
+		return Args{}, err
 	}
 	switch text[0] {
 	case '{':
@@ -62,11 +61,8 @@ func (a *Args) JSON() ([]byte, error) {
 // and map[string]any. The caller must not change it.
 func (a *Args) Map() map[string]any {
 	if a.decoded == nil && a.text != nil {
-		dec := json.NewDecoder(bytes.NewReader(a.text))
-		dec.UseNumber()
-		if err := dec.Decode(&a.decoded); err != nil {
-			a.decoded = map[string]any{} // ArgsJSON has checked the text
-		}
+		v, _ := unchecked(a.text) // ArgsJSON has checked it
+		a.decoded, _ = v.(map[string]any)
 	}
 	return a.decoded
 }

@@ -30,5 +30,3 @@ func loggedUser(_ context.Context, call *Call) (any, error) {
 	}
 	return call.Caller.User, nil
 }
-
-func clientMethods() []*Method { return nil }
