@@ -2,10 +2,202 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
 )
 
-// OpenPostgres opens a schema of a PostgreSQL database.
-func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, error) {
-	return nil, errors.New("store: not yet")
+// postgresBackend is one schema of a database, behind two handles. The server
+// may keep one plan for a statement whatever its arguments. Looking a document
+// up by name gains from that; a filtered list can lose a thousandfold, so lists
+// run where every execution is planned.
+type postgresBackend struct {
+	point *sql.DB
+	lists *sql.DB
 }
+
+// defaultSchema is used where none is named.
+const defaultSchema = "public"
+
+// OpenPostgres opens a schema of a PostgreSQL database, which it makes where it
+// is missing. The DSN is a URL or a list of key=value; what it says about time
+// limits wins over the store's own.
+func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, error) {
+	o = o.withDefaults()
+	if schema == "" {
+		schema = defaultSchema
+	}
+	config, err := postgresConfig(dsn, schema)
+	if err != nil {
+		return nil, err
+	}
+	b := &postgresBackend{point: postgresPool(config, o.MaxConns)}
+	planned := config.Copy()
+	planned.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
+	b.lists = postgresPool(planned, o.MaxConns)
+
+	db := bun.NewDB(b.point, pgdialect.New())
+	e := postgresEngine
+	if e.collate, err = prepareSchema(ctx, db, schema); err != nil {
+		return nil, errors.Join(fmt.Errorf("open PostgreSQL schema %s: %w", schema, err), b.close())
+	}
+	return newStore(ctx, e, db, b, o)
+}
+
+func postgresConfig(dsn, schema string) (*pgx.ConnConfig, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("open PostgreSQL: %w", err) // pgx leaves the password out
+	}
+	config.StatementCacheCapacity = 128 // a prepared statement costs the server some 40 kB
+	// A peer that is gone is noticed after half a minute, not after two hours.
+	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAliveConfig: net.KeepAliveConfig{
+		Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}}
+	config.DialFunc = dialer.DialContext
+	limits := map[string]string{
+		"application_name":                    "armature",
+		"statement_timeout":                   "30s",
+		"idle_in_transaction_session_timeout": "10s",
+		"lock_timeout":                        "5s",
+	}
+	for name, value := range limits {
+		if _, set := config.RuntimeParams[name]; !set {
+			config.RuntimeParams[name] = value
+		}
+	}
+	config.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize()
+	config.RuntimeParams["DateStyle"] = "ISO"
+	return config, nil
+}
+
+func postgresPool(config *pgx.ConnConfig, conns int) *sql.DB {
+	db := stdlib.OpenDB(*config)
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	db.SetConnMaxIdleTime(time.Minute)
+	db.SetConnMaxLifetime(30 * time.Minute)
+	return db
+}
+
+// prepareSchema makes the schema and returns the collation that text columns
+// need: none where the database compares by code point already.
+func prepareSchema(ctx context.Context, db *bun.DB, schema string) (collate string, err error) {
+	if schema != defaultSchema {
+		_, err := db.NewRaw("CREATE SCHEMA IF NOT EXISTS ?", bun.Name(schema)).Exec(ctx)
+		// Two processes may come to it at once; the loser finds it made.
+		if err != nil && diagnosePostgres(err).class != duplicate {
+			return "", err
+		}
+	}
+	var foreign bool
+	if err := db.NewRaw("SELECT 'a' < 'B' OR 'é' < 'z'").Scan(ctx, &foreign); err != nil {
+		return "", err
+	}
+	if foreign {
+		return ` COLLATE "C"`, nil
+	}
+	return "", nil
+}
+
+func (b *postgresBackend) reader() conn { return b }
+
+// once runs one statement by itself, which is a transaction.
+func (b *postgresBackend) once(ctx context.Context, many bool, fn func(conn) error) error {
+	if many {
+		return b.brief(ctx, fn)
+	}
+	return fn(b)
+}
+
+func (b *postgresBackend) brief(ctx context.Context, fn func(conn) error) error {
+	own, err := b.begin(ctx)
+	if err != nil {
+		return err
+	}
+	ended := false
+	defer func() {
+		if !ended {
+			own.rollback()
+		}
+	}()
+	if err := fn(own); err != nil {
+		return err
+	}
+	ended = true
+	return own.commit(ctx)
+}
+
+func (b *postgresBackend) begin(ctx context.Context) (transaction, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	// database/sql would roll back behind our back when ctx ends.
+	own, err := b.point.BeginTx(context.WithoutCancel(ctx), nil)
+	if err != nil {
+		return nil, err
+	}
+	return postgresTx{own}, nil
+}
+
+func (b *postgresBackend) ping(ctx context.Context) error { return b.point.PingContext(ctx) }
+
+func (b *postgresBackend) close() error {
+	return errors.Join(b.point.Close(), b.lists.Close())
+}
+
+func (b *postgresBackend) handle(st *statement) *sql.DB {
+	if st.list {
+		return b.lists
+	}
+	return b.point
+}
+
+func (b *postgresBackend) query(ctx context.Context, st *statement, args []any) (cursor, error) {
+	rows, err := b.handle(st).QueryContext(ctx, st.text, args...)
+	if diagnosePostgres(err).class == stalePlan { // once after the table changed
+		rows, err = b.handle(st).QueryContext(ctx, st.text, args...)
+	}
+	return cursor{rows: rows}, err
+}
+
+func (b *postgresBackend) exec(ctx context.Context, st *statement, args []any) (int64, error) {
+	return affected(b.point.ExecContext(ctx, st.text, args...))
+}
+
+func (b *postgresBackend) diagnose(err error) diagnosis { return diagnosePostgres(err) }
+
+// postgresTx is a transaction on one connection.
+type postgresTx struct{ *sql.Tx }
+
+func (t postgresTx) query(ctx context.Context, st *statement, args []any) (cursor, error) {
+	if st.fleeting {
+		args = append([]any{pgx.QueryExecModeExec}, args...)
+	}
+	rows, err := t.QueryContext(ctx, st.text, args...)
+	return cursor{rows: rows}, err
+}
+
+func (t postgresTx) exec(ctx context.Context, st *statement, args []any) (int64, error) {
+	if st.fleeting { // preparing it would push out a statement that comes again
+		args = append([]any{pgx.QueryExecModeExec}, args...)
+	}
+	return affected(t.ExecContext(ctx, st.text, args...))
+}
+
+// commit tells a commit that failed from one whose answer was lost.
+func (t postgresTx) commit(context.Context) error {
+	err := t.Commit()
+	if err == nil || errors.Is(err, pgx.ErrTxCommitRollback) || diagnosePostgres(err).class == again {
+		return err
+	}
+	return unknownOutcome{err}
+}
+
+func (t postgresTx) rollback() { _ = t.Rollback() } // the server rolls back what it loses sight of
