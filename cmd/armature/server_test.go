@@ -256,7 +256,7 @@ func (s *server) callAs(auth, verb, path string, body any) (int, map[string]any)
 func (s *server) want(verb, path string, body any) any {
 	s.t.Helper()
 	status, answer := s.call(verb, path, body)
-	if status != http.StatusOK {
+	if status/100 != 2 {
 		s.t.Fatalf("%s %s: %d %v\n%s", verb, path, status, answer, s.log)
 	}
 	if data, ok := answer["data"]; ok {

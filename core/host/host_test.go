@@ -1,0 +1,285 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http/httptest"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/host"
+	"armature/core/identity"
+	"armature/core/method"
+	"armature/core/site"
+)
+
+// newSet makes a set of sites in SQLite files, closed when the test ends.
+func newSet(t *testing.T, change ...func(*host.Config)) (*host.Set, host.Layout) {
+	t.Helper()
+	layout := host.Layout{Data: t.TempDir()}
+	if err := layout.Make(); err != nil {
+		t.Fatal(err)
+	}
+	master, err := site.LoadMaster(layout.MasterKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := host.Config{Layout: layout, Master: master, Version: "test"}
+	for _, fn := range change {
+		fn(&c)
+	}
+	s := host.NewSet(c)
+	t.Cleanup(s.CloseAll)
+	return s, layout
+}
+
+func create(t *testing.T, s *host.Set, name string) *host.Tenant {
+	t.Helper()
+	tenant, err := s.Create(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tenant
+}
+
+func configure(t *testing.T, layout host.Layout, name, key, value string) {
+	t.Helper()
+	c, err := layout.ReadConfig(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err = c.With(key, json.RawMessage(value)); err != nil {
+		t.Fatal(err)
+	}
+	if err := layout.WriteConfig(name, c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// acquired is the name of the site that answers a host.
+func acquired(t *testing.T, s *host.Set, name string) string {
+	t.Helper()
+	edge, release, err := s.Acquire(t.Context(), name, httptest.NewRequest("GET", "/", nil))
+	if errors.Is(err, fault.New(fault.NotFound, "", "")) {
+		return ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	return edge.Name
+}
+
+func TestAcquire(t *testing.T) {
+	s, layout := newSet(t)
+	if got := acquired(t, s, "any.example"); got != "" {
+		t.Errorf("without sites %q answers", got)
+	}
+	create(t, s, "another")
+	create(t, s, "default")
+	create(t, s, "named")
+	configure(t, layout, "named", "hosts", `["named.example"]`)
+	s.Refresh(t.Context())
+	for name, want := range map[string]string{
+		"any.example": "default", "named.example": "named", "": "default",
+	} {
+		if got := acquired(t, s, name); got != want {
+			t.Errorf("%q is answered by %q, want %q", name, got, want)
+		}
+	}
+	configure(t, layout, "default", "hosts", `["default.example"]`)
+	s.Refresh(t.Context())
+	if got := acquired(t, s, "any.example"); got != "another" {
+		t.Errorf("any host is answered by %q", got)
+	}
+}
+
+func TestRefreshFollowsTheFolder(t *testing.T) {
+	s, layout := newSet(t)
+	create(t, s, "default")
+	other := host.NewSet(config(t, layout)) // another process
+	defer other.CloseAll()
+	if _, err := other.Create(t.Context(), "late"); err != nil {
+		t.Fatal(err)
+	}
+	s.Refresh(t.Context())
+	if s.Tenant("late") == nil {
+		t.Fatal("a site that another process made is not served")
+	}
+	if _, err := layout.Drop("late"); err != nil {
+		t.Fatal(err)
+	}
+	s.Refresh(t.Context())
+	if s.Tenant("late") != nil {
+		t.Error("a dropped site is still served")
+	}
+}
+
+func config(t *testing.T, layout host.Layout) host.Config {
+	t.Helper()
+	master, err := site.LoadMaster(layout.MasterKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return host.Config{Layout: layout, Master: master}
+}
+
+func TestRefreshKeepsAConfigurationThatWorks(t *testing.T) {
+	s, layout := newSet(t)
+	tenant := create(t, s, "default")
+	configure(t, layout, "default", "time_zone", `"Asia/Tokyo"`)
+	s.Refresh(t.Context())
+	if got := tenant.Site.Location().String(); got != "Asia/Tokyo" {
+		t.Fatalf("time zone %s", got)
+	}
+	if err := os.WriteFile(layout.Config("default"), []byte(`{"time_zone": "Nowhere"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Refresh(t.Context())
+	if got := tenant.Site.Location().String(); got != "Asia/Tokyo" {
+		t.Errorf("a wrong configuration took effect: %s", got)
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	s, _ := newSet(t)
+	if _, err := s.Open(t.Context(), "nowhere"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing site: %v", err)
+	}
+	create(t, s, "one")
+	if _, err := s.Create(t.Context(), "one"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a taken name: %v", err)
+	}
+	if _, err := s.Create(t.Context(), "../out"); err == nil {
+		t.Error("a name that leads out of the folder was taken")
+	}
+	s.CloseAll()
+	if _, err := s.Open(t.Context(), "one"); err == nil {
+		t.Error("a closed set opened a site")
+	}
+}
+
+func TestFirstPasswordOnce(t *testing.T) {
+	var announced atomic.Int64
+	announce := func(c *host.Config) {
+		c.Announce = func(site, user, password string) {
+			if site != "default" || user != identity.Administrator || len(password) < 20 {
+				t.Errorf("announced %s %s %s", site, user, password)
+			}
+			announced.Add(1)
+		}
+	}
+	s, layout := newSet(t, announce)
+	if err := layout.Create("default"); err != nil {
+		t.Fatal(err)
+	}
+	// Two processes open the new site at once.
+	c := config(t, layout)
+	announce(&c)
+	other := host.NewSet(c)
+	defer other.CloseAll()
+	var wg sync.WaitGroup
+	for _, set := range []*host.Set{s, other} {
+		wg.Go(func() {
+			if _, err := set.Open(t.Context(), "default"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := announced.Load(); n != 1 {
+		t.Errorf("announced %d passwords", n)
+	}
+}
+
+// countingPlugins notes which sites are open.
+type countingPlugins struct {
+	mu   sync.Mutex
+	open map[string]int
+}
+
+func (p *countingPlugins) Open(site string) (method.Invoker, document.Hooks, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open[site]++
+	return nil, nil, nil
+}
+
+func (p *countingPlugins) Shut(site string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open[site]--
+}
+
+func TestCloseWaitsForRequests(t *testing.T) {
+	plugins := &countingPlugins{open: map[string]int{}}
+	s, _ := newSet(t, func(c *host.Config) { c.Plugins = plugins })
+	tenant := create(t, s, "default")
+	edge, release, err := s.Acquire(t.Context(), "x", httptest.NewRequest("GET", "/", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close("default")
+	if got := acquired(t, s, "x"); got != "" {
+		t.Errorf("a closed site takes new requests: %q", got)
+	}
+	// The request that came before goes on to its end.
+	err = edge.Store.Read(t.Context(), func(tx document.Tx) error {
+		_, err := edge.Documents.Get(t.Context(), tx, identity.Root(), "User", identity.Administrator)
+		return err
+	})
+	if err != nil {
+		t.Errorf("a running request: %v", err)
+	}
+	if plugins.open["default"] != 1 {
+		t.Error("the plugins of a site in use were shut")
+	}
+	release()
+	if plugins.open["default"] != 0 {
+		t.Error("the plugins were not shut")
+	}
+	if err := tenant.Store.Ping(context.Background()); err == nil {
+		t.Error("the database is still open")
+	}
+}
+
+func TestHammerOpenAndClose(t *testing.T) {
+	s, _ := newSet(t)
+	create(t, s, "default")
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			r := httptest.NewRequest("GET", "/", nil)
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				edge, release, err := s.Acquire(t.Context(), "x", r)
+				if err != nil {
+					continue // it is being opened again
+				}
+				if err := edge.Store.Ping(t.Context()); err != nil {
+					t.Errorf("a site in use was closed: %v", err)
+				}
+				release()
+			}
+		})
+	}
+	for range 8 {
+		s.Close("default")
+		if _, err := s.Open(t.Context(), "default"); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	wg.Wait()
+}
