@@ -105,8 +105,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 
 func (e *Engine) start(ctx context.Context) error {
 	rc := wazero.NewRuntimeConfig().
-		WithDebugInfoEnabled(false).
-		WithMemoryLimitPages(e.maxPages() + 1) // see the memory section in package rewrite
+		WithDebugInfoEnabled(false)
 	if e.cfg.CacheDir != "" {
 		if err := e.openCache(); err != nil {
 			return err

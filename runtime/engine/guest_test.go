@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"armature/core/fault"
 	"armature/runtime/engine"
 )
 
@@ -70,7 +71,9 @@ func hostImports() []engine.Import {
 				s[0] = uint64(len(document))
 			}},
 		{Module: "host", Name: "throw", Params: []engine.ValueType{i32},
-			Fn: func(c *engine.Call, s []uint64) { c.Abort(thrown(uint32(s[0]))) }},
+			Fn: func(c *engine.Call, s []uint64) {
+				c.Abort(fault.Wrap(fault.Conflict, "", thrown(uint32(s[0])), "thrown by the guest"))
+			}},
 	}
 }
 

@@ -3,6 +3,7 @@ package rewrite
 // Opcodes that the rewriter treats specially or writes.
 const (
 	opUnreachable  = 0x00
+	opNop          = 0x01
 	opBlock        = 0x02
 	opLoop         = 0x03
 	opIf           = 0x04

@@ -1,13 +1,18 @@
 package rewrite
 
-// minCharge is the least cost worth a charge of its own; less is charged where
-// the surrounding code is, whether or not it runs.
-const minCharge = 32
+// Less than minCharge is not worth a charge of its own: it is charged where the
+// surrounding code is, whether or not it runs, up to maxFold in one place. The
+// bound matters for code that jumps to one of many small pieces, as Go's does.
+const (
+	minCharge = 32
+	maxFold   = 32
+)
 
 // mark is a place in the emitted code where a charge may go.
 type mark struct {
 	at     int
 	cost   int64
+	folded int64 // of the cost, what other marks left here
 	parent int
 	kind   markKind
 }
@@ -60,7 +65,9 @@ func (e *emitter) body(i int, d *decoder) []byte {
 	var in instr
 	for done := false; !done; {
 		d.next(&in)
-		e.marks[e.cur].cost++
+		if !free(in.op) {
+			e.marks[e.cur].cost++
+		}
 		done = e.instruction(&in, d, body)
 	}
 	return e.splice(body)
@@ -220,8 +227,11 @@ func (e *emitter) bulk(in *instr, body []byte) {
 // splice puts the charges into the emitted code, behind the locals.
 func (e *emitter) splice(body []byte) []byte {
 	for i := len(e.marks) - 1; i > 0; i-- {
-		if mk := &e.marks[i]; mk.kind == markPlain && (mk.cost < minCharge || e.f.inline) {
-			e.marks[mk.parent].cost += mk.cost
+		mk := &e.marks[i]
+		parent := &e.marks[max(mk.parent, 0)]
+		if mk.kind == markPlain && mk.cost < minCharge && parent.folded+mk.cost <= maxFold {
+			parent.cost += mk.cost
+			parent.folded += mk.cost
 			mk.cost = 0
 		}
 	}
@@ -229,7 +239,7 @@ func (e *emitter) splice(body []byte) []byte {
 	from := 0
 	for i := range e.marks {
 		mk := &e.marks[i]
-		if mk.cost == 0 || e.f.inline {
+		if mk.kind == markPlain && mk.cost == 0 || e.f.inline {
 			continue
 		}
 		out = append(out, e.out[from:mk.at]...)

@@ -36,6 +36,9 @@ var sectionOrder = [...]int{
 	secExport: 8, secStart: 9, secElement: 10, secDataCount: 11, secCode: 12, secData: 13,
 }
 
+// mostPages is one page less than 32-bit addresses reach.
+const mostPages = 65535
+
 type funcType struct{ params, results []byte }
 
 type table struct {
@@ -72,7 +75,8 @@ type module struct {
 	funcs    []uint32 // type of each own function
 	tables   []table
 	memory   bool
-	min, max uint32
+	min, max uint32 // in pages; max is the lower of declared and allowed
+	declared uint32
 	globals  []globalVar
 	exports  []export
 	start    int64 // function index, -1 for none
@@ -227,7 +231,7 @@ func (m *module) parseMemory(r *reader) {
 	if m.memory {
 		fail("more than one memory is not supported")
 	}
-	m.memory, m.max = true, m.opt.MaxPages
+	m.memory, m.max, m.declared = true, m.opt.MaxPages, mostPages
 	flags := r.byte()
 	switch {
 	case flags&2 != 0:
@@ -244,6 +248,7 @@ func (m *module) parseMemory(r *reader) {
 			fail("the memory's maximum is below its minimum")
 		}
 		m.max = min(m.max, declared)
+		m.declared = min(m.declared, declared)
 	}
 	if m.min > m.opt.MaxPages {
 		fail("the memory starts with %d KiB; the limit is %d KiB", uint64(m.min)*64, uint64(m.opt.MaxPages)*64)

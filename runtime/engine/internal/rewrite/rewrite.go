@@ -12,7 +12,7 @@
 //     called that refills or ends the call;
 //   - bulk memory and table operations are charged by length and cut into
 //     pieces, since no check happens inside one;
-//   - memory and table maxima are lowered to the host's;
+//   - table maxima are lowered to the host's;
 //   - names are kept and completed, for stack traces.
 //
 // The package trusts nothing in its input. It does not check types (the
@@ -74,7 +74,7 @@ type Module struct {
 
 	HasMemory bool
 	MinPages  uint32 // as declared
-	MaxPages  uint32 // the lower of declared and ceiling; the binary allows one more
+	MaxPages  uint32 // the lower of declared and ceiling
 
 	// Unrestorable names what keeps a call from being undone by restoring
 	// memory and globals; empty when nothing does.

@@ -94,7 +94,9 @@ func (m *module) scanBody(d *decoder, i int) {
 	var in instr
 	for depth := 1; depth > 0; {
 		d.next(&in)
-		f.cost++
+		if !free(in.op) {
+			f.cost++
+		}
 		switch in.op {
 		case opBlock, opIf:
 			m.blockType(in.blockType)
@@ -138,6 +140,12 @@ func (m *module) scanBody(d *decoder, i int) {
 		}
 	}
 	d.end()
+}
+
+// free reports whether an instruction only structures the code: no machine
+// instruction comes of it.
+func free(op byte) bool {
+	return op == opBlock || op == opLoop || op == opEnd || op == opNop
 }
 
 func checkLabel(l uint32, depth int) {

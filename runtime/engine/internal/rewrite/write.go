@@ -39,9 +39,10 @@ func (m *module) write() *Module {
 	m.writeTables(w)
 	if m.memory {
 		w.vector(secMemory, 1, func(b []byte, _ int) []byte {
-			// One page more than the guest may have: the host shrinks a memory by
-			// growing it, and growing at the maximum is refused.
-			return putU(putU(append(b, 1), uint64(m.min)), uint64(m.max)+1)
+			// One page more than declared: the host shrinks a memory by growing it,
+			// and growing at the maximum is refused. The host's own ceiling is not
+			// here but where memory is made, so that it learns of the attempt.
+			return putU(putU(append(b, 1), uint64(m.min)), uint64(m.declared)+1)
 		})
 	}
 	w.vector(secGlobal, len(m.globals)+2, func(b []byte, i int) []byte {
