@@ -4,29 +4,48 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"time"
 
 	"armature/core/host"
 )
 
+// guestsTimeout is how long guests that run when everything else has ended may
+// go on before the process ends around them.
+const guestsTimeout = 10 * time.Second
+
 // platform is the sites of a process and the plugins that serve them.
 type platform struct {
-	set  *host.Set
-	stop context.CancelFunc
-	work sync.WaitGroup // goroutines that end with stop
+	set    *host.Set
+	guests *guests
+	log    *slog.Logger
+	stop   context.CancelFunc
+	work   sync.WaitGroup // goroutines that end with stop
 }
 
-// openPlatform makes the platform without sites. pluginDir holds the plugins of
-// all sites; empty: the one in the data folder.
-func (a *app) openPlatform(ctx context.Context, log *slog.Logger, pluginDir string) (*platform, error) {
-	set, err := a.newSet(log, nil)
+// openPlatform makes the platform without sites. shared is the folder of the
+// plugins for all sites; empty: the one in the data folder.
+func (a *app) openPlatform(ctx context.Context, log *slog.Logger, shared string) (*platform, error) {
+	if err := a.layout().Make(); err != nil {
+		return nil, err
+	}
+	guests, err := openGuests(ctx, a.layout(), shared, log)
 	if err != nil {
 		return nil, err
 	}
-	return &platform{set: set, stop: func() {}}, nil
+	p := &platform{guests: guests, log: log, stop: func() {}}
+	if guests.set, err = a.newSet(log, guests.plugins); err != nil {
+		p.closeGuests()
+		return nil, err
+	}
+	p.set = guests.set
+	return p, nil
 }
 
 // start loads what is installed and keeps everything up to date until close.
 func (p *platform) start(ctx context.Context) error {
+	if err := p.guests.load(ctx); err != nil {
+		return err
+	}
 	ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
 	p.work.Go(func() { p.set.Poll(ctx) })
 	return nil
@@ -41,4 +60,13 @@ func (p *platform) close() {
 	p.stop()
 	p.work.Wait()
 	p.set.CloseAll()
+	p.closeGuests()
+}
+
+func (p *platform) closeGuests() {
+	ctx, cancel := context.WithTimeout(context.Background(), guestsTimeout)
+	defer cancel()
+	if err := p.guests.engine.Close(ctx); err != nil {
+		p.log.Error("close the WebAssembly engine", "error", err)
+	}
 }

@@ -74,7 +74,7 @@ func another(t *testing.T, built string) []byte {
 	}
 	text := `{"name": "acme.more", "version": "1", "abi": 1,
 		"methods": [{"path": "acme.more.echo", "export": "acme.todo.echo"}],
-		"grants": ["doc_get", "doc_list", "doc_count", "doc_update", "caller_get"]}`
+		"grants": ["doc_get", "doc_list", "doc_count", "doc_update"]}`
 	whole, err := bundle.Embed(wasm, []byte(text))
 	if err != nil {
 		t.Fatal(err)

@@ -11,9 +11,9 @@ import (
 func TestServe(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		s := in.serve()
-		if !strings.Contains(s.log.String(), "Password of Administrator: ") {
-			t.Errorf("the first start shows no password:\n%s", s.log)
-		}
+		eventually(t, "the first start shows a password", func() bool {
+			return strings.Contains(s.log.String(), "Password of Administrator: ")
+		})
 		for _, path := range []string{"/healthz", "/readyz"} {
 			if status, _ := s.callAs("", "GET", path, nil); status != http.StatusOK {
 				t.Errorf("%s: %d", path, status)

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"time"
 
 	"armature/core/document"
@@ -23,9 +22,5 @@ func (s *Set) openStore(ctx context.Context, name string, log *slog.Logger) (doc
 	return store.Open(ctx, url, schemaName(name), store.Options{Logger: log, Slow: slowStatement})
 }
 
-// schemaName is the PostgreSQL schema of a site. Names may hold '.' and '-',
-// which a schema needs quotes for wherever somebody types it; '_' is doubled so
-// that no two sites share one.
-func schemaName(name string) string {
-	return "site_" + strings.NewReplacer("_", "__", ".", "_d", "-", "_m").Replace(name)
-}
+// schemaName is the PostgreSQL schema of a site.
+func schemaName(name string) string { return "site_" + name }

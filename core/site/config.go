@@ -25,6 +25,7 @@ type Config struct {
 	maxFileSize int64
 	aliases     map[string]string
 	rateLimit   *RateLimit
+	plugins     map[string]map[string]json.RawMessage
 }
 
 // RateLimit is the processing-time budget of a site: Limit of it in every
@@ -119,6 +120,10 @@ func (c *Config) RateLimit() *RateLimit { return c.rateLimit }
 // that stands for. The caller must not change the map.
 func (c *Config) Aliases() map[string]string { return c.aliases }
 
+// Plugin returns a setting of a plugin (key "plugins", then the plugin's name);
+// nil when it is not set.
+func (c *Config) Plugin(name, key string) json.RawMessage { return c.plugins[name][key] }
+
 // parse checks the known keys. A null counts as absent.
 func (c *Config) parse() error {
 	for _, key := range slices.Sorted(maps.Keys(c.raw)) {
@@ -141,6 +146,7 @@ var readers = map[string]func(*Config, json.RawMessage) error{
 	"max_file_size":  readMaxFileSize,
 	"method_aliases": readAliases,
 	"rate_limit":     readRateLimit,
+	"plugins":        readPlugins,
 }
 
 func readHosts(c *Config, value json.RawMessage) error {
@@ -213,3 +219,10 @@ func readRateLimit(c *Config, value json.RawMessage) error {
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+func readPlugins(c *Config, value json.RawMessage) error {
+	if err := json.Unmarshal(value, &c.plugins); err != nil {
+		return fmt.Errorf("must be an object such as {\"acme.todo\": {\"limit\": 10}}")
+	}
+	return nil
+}

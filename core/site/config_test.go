@@ -13,7 +13,8 @@ func TestParseConfig(t *testing.T) {
 	c, err := site.ParseConfig([]byte(`{
 		"hosts": ["Docs.Example.org:8000"], "time_zone": "Asia/Kolkata", "max_file_size": 1024,
 		"method_aliases": {"old.": "framework.", "old.desk.": "framework.client."},
-		"rate_limit": {"limit": 0.5, "window": 60}, "future": {"kept": true}}`))
+		"rate_limit": {"limit": 0.5, "window": 60}, "future": {"kept": true},
+		"plugins": {"acme.todo": {"limit": 10}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,6 +30,9 @@ func TestParseConfig(t *testing.T) {
 	if got := c.Aliases(); len(got) != 2 || got["old."] != "framework." {
 		t.Errorf("aliases = %v", got)
 	}
+	if got := string(c.Plugin("acme.todo", "limit")); got != "10" || c.Plugin("acme.note", "limit") != nil {
+		t.Errorf("the plugin's limit = %q", got)
+	}
 	text, err := json.Marshal(c)
 	if err != nil || !strings.Contains(string(text), `"future":{"kept":true}`) {
 		t.Errorf("an unknown key is lost: %s, %v", text, err)
@@ -43,6 +47,7 @@ func TestParseConfigRefuses(t *testing.T) {
 		{"unknown zone", `{"time_zone": "Mars/Base"}`, "time_zone"},
 		{"the machine's zone", `{"time_zone": "Local"}`, "time_zone"},
 		{"size of nothing", `{"max_file_size": 0}`, "max_file_size"},
+		{"plugins as a list", `{"plugins": ["acme.todo"]}`, "plugins"},
 		{"empty alias", `{"method_aliases": {"": "x."}}`, "method_aliases"},
 		{"budget without window", `{"rate_limit": {"limit": 1}}`, "rate_limit"},
 		{"budget without end", `{"rate_limit": {"limit": 1e300, "window": 1}}`, "rate_limit"},
