@@ -101,14 +101,14 @@ func (l *Loader) prepare(ctx context.Context, source string, b *bundle.Bundle) (
 
 // Unload retires what serves from the source and forgets it.
 func (l *Loader) Unload(scope, source string) {
-	p := place{scope, source}
-	r := l.record(p)
+	r := l.record(place{scope, source})
 	r.loading.Lock()
 	defer r.loading.Unlock()
 	if l.cfg.Registry.Remove(scope, source) {
 		l.log.Info("plugin removed", "plugin", r.state.Name, "version", r.state.Version, "source", source)
 	}
+	// The record itself stays: somebody may be waiting to load the source again.
 	l.mu.Lock()
-	delete(l.records, p)
-	l.mu.Unlock()
+	defer l.mu.Unlock()
+	r.state = State{Scope: scope, Source: source}
 }
