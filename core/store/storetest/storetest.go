@@ -15,6 +15,7 @@ func Run(t *testing.T, open func(testing.TB) document.Store) {
 		run  func(*testing.T, func(testing.TB) document.Store)
 	}{
 		{"Document", testDocument},
+		{"List", testList},
 	}
 	for _, g := range groups {
 		t.Run(g.name, func(t *testing.T) { g.run(t, open) })

@@ -1,0 +1,352 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/query"
+)
+
+func testList(t *testing.T, open func(testing.TB) document.Store) {
+	s := newSite(t, open)
+	s.insert(t,
+		doc(s.priority, "High", "title", "Urgent", "weight", int64(3)),
+		doc(s.priority, "Low", "title", "Whenever", "weight", int64(1)),
+		doc(s.task, "a", "status", "Open", "title", "Alpha", "count", int64(1), "ratio", 1.5, "priority", "High",
+			"due", "2024-01-10 12:00:00.120000", "day", "2024-01-10", "at", "09:00:00.000000", "done", int64(1)),
+		doc(s.task, "b", "status", "Closed", "title", "beta 100%", "count", int64(2), "ratio", 2.5, "priority", "Low",
+			"due", "2024-01-20 00:00:00.000000", "day", "2024-01-20", "at", "10:30:00.000000"),
+		doc(s.task, "c", "status", nil, "title", "Gamma_x", "count", int64(3), "ratio", -1.0, "priority", "Gone"),
+		doc(s.task, "d", "status", "", "title", nil, "count", int64(0), "ratio", 0.0,
+			"due", "2023-12-31 23:59:59.999999", "day", "2023-12-31"),
+		doc(s.task, "é", "status", "open", "title", "ÉPSILON", "count", int64(-5)),
+	)
+	parent := doc(s.task, "f", "status", "Done", "title", `back\slash`)
+	parent.PutRows("steps", s.steps("f", "one", "two"))
+	parent.PutRows("more", s.steps("fm", "three"))
+	s.insert(t, parent)
+
+	t.Run("filters", func(t *testing.T) { filters(t, s) })
+	t.Run("refused filters", func(t *testing.T) { refusedFilters(t, s) })
+	t.Run("order", func(t *testing.T) { order(t, s) })
+	t.Run("pages", func(t *testing.T) { pages(t, s) })
+	t.Run("joins", func(t *testing.T) { joins(t, s) })
+	t.Run("aggregates", func(t *testing.T) { aggregates(t, s) })
+	t.Run("output", func(t *testing.T) { output(t, s) })
+	t.Run("many values", func(t *testing.T) { manyValues(t, s) })
+}
+
+func (s *site) op(name string) document.Operand { return document.Operand{Field: s.task.Field(name)} }
+
+func (s *site) cmp(name string, op query.Op, v any) document.Compare {
+	return document.Compare{Operand: s.op(name), Op: op, Value: v}
+}
+
+// names lists the names of the tasks a filter keeps, sorted.
+func (s *site) names(t testing.TB, w document.Where) (string, error) {
+	t.Helper()
+	sel := &document.Select{
+		DocType: s.task,
+		Columns: []document.Column{{Operand: s.op("name"), Key: "name"}},
+		Where:   w,
+		Order:   []document.OrderBy{{Operand: s.op("name")}},
+	}
+	var names []string
+	err := s.Read(t.Context(), func(tx document.Tx) error {
+		err := tx.Rows(t.Context(), sel, func(row []any) error {
+			names = append(names, row[0].(string))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		n, err := tx.Count(t.Context(), sel)
+		if err == nil && n != int64(len(names)) {
+			t.Errorf("%v: counts %d, lists %d", w, n, len(names))
+		}
+		return err
+	})
+	return strings.Join(names, " "), err
+}
+
+func filters(t *testing.T, s *site) {
+	const all = "a b c d f é"
+	list := func(v ...any) []any { return v }
+	tests := []struct {
+		name string
+		w    document.Where
+		want string
+	}{
+		{"none", nil, all},
+		{"all of nothing", document.AllOf{}, all},
+		{"any of nothing", document.AnyOf{}, ""},
+		{"equal, exact", s.cmp("status", query.Eq, "Open"), "a"},
+		{"equal to empty text takes null", s.cmp("status", query.Eq, ""), "c d"},
+		{"equal to null", s.cmp("status", query.Eq, nil), "c"},
+		{"differs takes null", s.cmp("status", query.Ne, "Closed"), "a c d f é"},
+		{"differs from empty text", s.cmp("status", query.Ne, ""), "a b f é"},
+		{"differs from null", s.cmp("status", query.Ne, nil), "a b d f é"},
+		{"less takes null", s.cmp("status", query.Lt, "Closed"), "c d"},
+		{"at most takes null", s.cmp("status", query.Le, "Closed"), "b c d"},
+		{"at most empty text takes null", s.cmp("status", query.Le, ""), "c d"},
+		{"greater, by code point", s.cmp("status", query.Gt, "Done"), "a é"},
+		{"at least empty text takes null", s.cmp("status", query.Ge, ""), all},
+		{"like folds ASCII", s.cmp("title", query.Like, "ALPHA"), "a"},
+		{"like folds ASCII only", s.cmp("title", query.Like, "épsilon"), ""},
+		{"like, any", s.cmp("title", query.Like, "%a%"), "a b c f"},
+		{"like, one", s.cmp("title", query.Like, "alph_"), "a"},
+		{"like, escaped per cent", s.cmp("title", query.Like, `%100\%`), "b"},
+		{"like, escaped underscore", s.cmp("title", query.Like, `gamma\_x`), "c"},
+		{"like, backslash", s.cmp("title", query.Like, `back\\slash`), "f"},
+		{"like, lone backslash", s.cmp("title", query.Like, `back\`), ""},
+		{"like, one character of two bytes", s.cmp("name", query.Like, `_`), all},
+		{"not like takes null", s.cmp("title", query.NotLike, "%a%"), "d é"},
+		{"not like everything", s.cmp("title", query.NotLike, "%%"), ""},
+		{"like on numbers", s.cmp("count", query.Like, "-%"), "é"},
+		{"like on a moment", s.cmp("due", query.Like, "2024-01-%.12%"), "a"},
+		{"like on a date", s.cmp("day", query.Like, "2024-%"), "a b"},
+		{"like on a time", s.cmp("at", query.Like, "09:%.000000"), "a"},
+		{"in", s.cmp("status", query.In, list("Open", "Done", `{"`)), "a f"},
+		{"in with empty text takes null", s.cmp("status", query.In, list("Open", "")), "a c d"},
+		{"in with null", s.cmp("status", query.In, list("Open", nil)), "a c"},
+		{"in nothing", s.cmp("status", query.In, list()), ""},
+		{"in nothing but null", s.cmp("status", query.In, list(nil)), "c"},
+		{"not in takes null", s.cmp("status", query.NotIn, list("Open", "Done")), "b c d é"},
+		{"not in with empty text", s.cmp("status", query.NotIn, list("Open", "")), "b f é"},
+		{"not in nothing", s.cmp("status", query.NotIn, list()), all},
+		{"in, odd text", s.cmp("title", query.In, list(`back\slash`, "ÉPSILON", `"`)), "f é"},
+		{"in, numbers", s.cmp("count", query.In, list(int64(1), int64(3))), "a c"},
+		{"in, fractions", s.cmp("ratio", query.In, list(1.5, -1.0)), "a c"},
+		{"in, moments", s.cmp("due", query.In, list("2024-01-20 00:00:00.000000")), "b"},
+		{"set", s.cmp("status", query.Is, true), "a b f é"},
+		{"not set", s.cmp("status", query.Is, false), "c d"},
+		{"set, date", s.cmp("day", query.Is, true), "a b d"},
+		{"not set, date", s.cmp("day", query.Is, false), "c f é"},
+		{"set, number", s.cmp("count", query.Is, true), all},
+		{"between numbers", s.cmp("count", query.Between, [2]any{int64(1), int64(2)}), "a b"},
+		{"between dates", s.cmp("day", query.Between, [2]any{"2023-12-31", "2024-01-10"}), "a d"},
+		{"moment less takes null", s.cmp("due", query.Lt, "2024-01-10 12:00:00.120000"), "c d f é"},
+		{"moment greater", s.cmp("due", query.Gt, "2024-01-10 12:00:00.119999"), "a b"},
+		{"time at least", s.cmp("at", query.Ge, "10:30:00.000000"), "b"},
+		{"number", s.cmp("count", query.Lt, int64(0)), "é"},
+		{"check", s.cmp("done", query.Eq, int64(1)), "a"},
+		{"nested", document.AllOf{
+			s.cmp("count", query.Ge, int64(0)),
+			document.AnyOf{s.cmp("status", query.Eq, "Open"), document.AllOf{s.cmp("status", query.Eq, "Closed"), s.cmp("count", query.Eq, int64(2))}},
+		}, "a b"},
+		{"text that looks like SQL", s.cmp("status", query.Eq, `' OR 1=1 --`), ""},
+		{"question marks and dollars", s.cmp("status", query.Ne, `?$1?1`), all},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for range 2 { // built, and from the cache
+				got, err := s.names(t, tt.w)
+				if err != nil || got != tt.want {
+					t.Errorf("got %q, want %q, error %v", got, tt.want, err)
+				}
+			}
+		})
+	}
+}
+
+func refusedFilters(t *testing.T, s *site) {
+	for name, w := range map[string]document.Where{
+		"unknown operator": s.cmp("status", query.Descendants, "x"),
+		"in without list":  s.cmp("status", query.In, "x"),
+		"half a range":     s.cmp("count", query.Between, [2]any{int64(1), nil}),
+		"NUL":              s.cmp("status", query.Eq, "a\x00"),
+		"NUL in a list":    s.cmp("status", query.In, []any{"a\x00"}),
+		"endless pattern":  s.cmp("status", query.Like, strings.Repeat("a", 1e6)),
+	} {
+		if _, err := s.names(t, w); fault.KindOf(err) != fault.Validation {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// run lists rows as JSON arrays.
+func (s *site) run(t testing.TB, sel *document.Select) string {
+	t.Helper()
+	var out []byte
+	s.read(t, func(tx document.Tx) (err error) {
+		out, _, err = tx.AppendRows(t.Context(), nil, sel, true)
+		return err
+	})
+	return string(out)
+}
+
+func order(t *testing.T, s *site) {
+	tests := []struct {
+		name string
+		by   []document.OrderBy
+		want string
+	}{
+		{"null first", []document.OrderBy{{Operand: s.op("status")}}, "c d b f a é"},
+		{"null last", []document.OrderBy{{Operand: s.op("status"), Desc: true}}, "é a f b d c"},
+		{"numbers", []document.OrderBy{{Operand: s.op("count"), Desc: true}}, "c b a f d é"},
+		{"moments", []document.OrderBy{{Operand: s.op("due")}}, "c f é d a b"},
+		{"ties by name", []document.OrderBy{{Operand: s.op("modified")}}, "a b c d f é"},
+		{"ties by name, descending", []document.OrderBy{{Operand: s.op("modified"), Desc: true}}, "é f d c b a"},
+		{"two keys", []document.OrderBy{{Operand: s.op("done"), Desc: true}, {Operand: s.op("count")}}, "a é d f b c"},
+		{"alias", []document.OrderBy{{Alias: "status", Desc: true}}, "é a f b d c"},
+	}
+	for _, tt := range tests {
+		sel := &document.Select{DocType: s.task, Order: tt.by, Columns: []document.Column{
+			{Operand: s.op("name"), Key: "name"}, {Operand: s.op("status"), Key: "status"}}}
+		var names []string
+		s.read(t, func(tx document.Tx) error {
+			return tx.Rows(t.Context(), sel, func(row []any) error {
+				names = append(names, row[0].(string))
+				return nil
+			})
+		})
+		if got := strings.Join(names, " "); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+func pages(t *testing.T, s *site) {
+	sel := document.Select{DocType: s.task, Columns: []document.Column{{Operand: s.op("name"), Key: "name"}}}
+	for _, tt := range []struct {
+		start, length int
+		want          string
+	}{
+		{0, 2, `["a"],["b"]`}, {2, 2, `["c"],["d"]`}, {4, 0, `["f"],["é"]`}, {4, 100, `["f"],["é"]`}, {100, 1, ""},
+	} {
+		sel.Start, sel.Length = tt.start, tt.length
+		if got := s.run(t, &sel); got != tt.want {
+			t.Errorf("start %d length %d: %s, want %s", tt.start, tt.length, got, tt.want)
+		}
+	}
+}
+
+func joins(t *testing.T, s *site) {
+	link := []document.Join{{Via: s.task.Field("priority"), Target: s.priority}}
+	of := func(name string) document.Operand { return document.Operand{Join: 1, Field: s.priority.Field(name)} }
+	sel := &document.Select{
+		DocType: s.task, Joins: link,
+		Columns: []document.Column{{Operand: s.op("name"), Key: "name"}, {Operand: of("title"), Key: "title"}},
+		Order:   []document.OrderBy{{Operand: of("weight"), Desc: true}},
+		Length:  4,
+	}
+	if got, want := s.run(t, sel), `["a","Urgent"],["b","Whenever"],["é",null],["f",null]`; got != want {
+		t.Errorf("link: %s, want %s", got, want)
+	}
+	sel.Where = document.Compare{Operand: of("weight"), Op: query.Lt, Value: int64(2)}
+	if got, want := s.run(t, sel), `["b","Whenever"],["é",null],["f",null],["d",null]`; got != want {
+		t.Errorf("link with filter: %s, want %s", got, want)
+	}
+	if n := s.count(t, sel); n != 5 {
+		t.Errorf("link with filter counts %d, want 5", n)
+	}
+
+	what := document.Operand{Join: 1, Field: s.step.Field("what")}
+	sel = &document.Select{
+		DocType: s.task, Joins: []document.Join{{Via: s.task.Field("steps"), Target: s.step}},
+		Columns: []document.Column{{Operand: s.op("name"), Key: "name"}, {Operand: what, Key: "what"}},
+		Where:   document.Compare{Operand: what, Op: query.Is, Value: true},
+		Order:   []document.OrderBy{{Operand: s.op("name")}},
+	}
+	if got, want := s.run(t, sel), `["f","one"],["f","two"]`; got != want {
+		t.Errorf("child table: %s, want %s", got, want)
+	}
+	if n := s.count(t, sel); n != 2 {
+		t.Errorf("child table counts %d, want 2", n)
+	}
+}
+
+func aggregates(t *testing.T, s *site) {
+	fn := func(f query.Func, name string) document.Column {
+		return document.Column{Operand: s.op(name), Func: f, Key: strings.ToLower(string(f))}
+	}
+	star := document.Column{Func: query.Count, Key: "n"}
+	sel := &document.Select{DocType: s.task, Columns: []document.Column{
+		star, fn(query.Count, "status"), fn(query.Sum, "count"), fn(query.Avg, "count"), fn(query.Sum, "ratio"),
+		fn(query.Min, "due"), fn(query.Max, "day"), fn(query.Max, "title"), fn(query.Sum, "done"), fn(query.Max, "creation"),
+	}, Order: []document.OrderBy{{Operand: s.op("modified"), Desc: true}}}
+	want := `[6,5,1,0.16666666666666666,3.0,"2023-12-31 23:59:59.999999","2024-01-20","ÉPSILON",1,"2024-02-29 10:11:12.000000"]`
+	if got := s.run(t, sel); got != want {
+		t.Errorf("one row: %s, want %s", got, want)
+	}
+	sel.Where = s.cmp("name", query.Eq, "nobody")
+	if got, want := s.run(t, sel), `[0,0,null,null,null,null,null,null,null,null]`; got != want {
+		t.Errorf("no row: %s, want %s", got, want)
+	}
+
+	done := document.Column{Operand: s.op("done"), Key: "done"}
+	sel = &document.Select{
+		DocType: s.task, Group: []document.Operand{s.op("done")},
+		Columns: []document.Column{done, star, {Operand: s.op("name"), Key: "name"}},
+		Order:   []document.OrderBy{{Alias: "n", Desc: true}},
+	}
+	if got, want := s.run(t, sel), `[0,5,"b"],[1,1,"a"]`; got != want {
+		t.Errorf("group: %s, want %s", got, want)
+	}
+	if n := s.count(t, sel); n != 2 {
+		t.Errorf("group counts %d, want 2", n)
+	}
+	sel.Order = []document.OrderBy{{Operand: s.op("count")}}
+	if got, want := s.run(t, sel), `[0,5,"b"],[1,1,"a"]`; got != want {
+		t.Errorf("group by one, order by another: %s, want %s", got, want)
+	}
+	for _, c := range []document.Column{fn(query.Sum, "title"), fn(query.Avg, "due"), {Func: query.Sum, Key: "x"}} {
+		err := s.Read(t.Context(), func(tx document.Tx) error {
+			_, _, err := tx.AppendRows(t.Context(), nil, &document.Select{DocType: s.task, Columns: []document.Column{c}}, true)
+			return err
+		})
+		if fault.KindOf(err) != fault.Validation {
+			t.Errorf("%s of a text: %v", c.Func, err)
+		}
+	}
+}
+
+func output(t *testing.T, s *site) {
+	sel := &document.Select{DocType: s.task, Where: s.cmp("name", query.In, []any{"a", "c"})}
+	for _, name := range []string{"at", "day", "due", "creation", "done", "ratio", "count", "title"} {
+		sel.Columns = append(sel.Columns, document.Column{Operand: s.op(name), Key: `k "` + name})
+	}
+	var out []byte
+	s.read(t, func(tx document.Tx) (err error) {
+		var n int
+		if out, n, err = tx.AppendRows(t.Context(), []byte("["), sel, false); n != 2 {
+			t.Errorf("%d rows, want 2", n)
+		}
+		return err
+	})
+	want := `[{"k \"at":"9:00:00","k \"day":"2024-01-10","k \"due":"2024-01-10 12:00:00.120000","k \"creation":"2024-02-29 10:11:12.000000",` +
+		`"k \"done":1,"k \"ratio":1.5,"k \"count":1,"k \"title":"Alpha"},` +
+		`{"k \"at":null,"k \"day":null,"k \"due":null,"k \"creation":"2024-02-29 10:11:12.000000",` +
+		`"k \"done":0,"k \"ratio":-1.0,"k \"count":3,"k \"title":"Gamma_x"}`
+	if string(out) != want {
+		t.Errorf("got\n%s, want\n%s", out, want)
+	}
+	var rows [][]any
+	s.read(t, func(tx document.Tx) error {
+		return tx.Rows(t.Context(), sel, func(row []any) error {
+			rows = append(rows, slices.Clone(row))
+			return nil
+		})
+	})
+	wantRow := []any{"09:00:00.000000", "2024-01-10", "2024-01-10 12:00:00.120000", moment, int64(1), 1.5, int64(1), "Alpha"}
+	if len(rows) != 2 || !slices.Equal(rows[0], wantRow) {
+		t.Errorf("rows %v, want first %v", rows, wantRow)
+	}
+}
+
+func manyValues(t *testing.T, s *site) {
+	values := []any{"a", "f"}
+	for i := range 10_000 {
+		values = append(values, fmt.Sprintf("none %d %s", i, `"{},\'`))
+	}
+	if got, err := s.names(t, s.cmp("name", query.In, values)); err != nil || got != "a f" {
+		t.Errorf("in 10,000: %q, %v", got, err)
+	}
+	if got, err := s.names(t, s.cmp("name", query.NotIn, values)); err != nil || got != "b c d é" {
+		t.Errorf("not in 10,000: %q, %v", got, err)
+	}
+}
