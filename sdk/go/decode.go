@@ -240,18 +240,19 @@ end:
 
 func (d *decoder) str() (string, error) {
 	start := d.at + 1
-	for i := start; i < len(d.text); i++ {
-		switch c := d.text[i]; {
-		case c == '"':
-			d.at = i + 1
-			return d.text[start:i], nil
-		case c == '\\':
-			return d.escaped(start, i)
-		case c < ' ':
-			return "", errSyntax
-		}
+	text := d.text
+	i := start
+	for i < len(text) && (plain[text[i]] || text[i] >= utf8.RuneSelf) {
+		i++
 	}
-	return "", errSyntax
+	switch {
+	case i == len(text) || text[i] < ' ':
+		return "", errSyntax
+	case text[i] == '\\':
+		return d.escaped(start, i)
+	}
+	d.at = i + 1
+	return text[start:i], nil
 }
 
 // escaped reads a string whose first escape is at i.

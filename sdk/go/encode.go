@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -41,27 +42,34 @@ func appendValue(b []byte, v any) (out []byte, ok bool) {
 	return b, false
 }
 
+// field is a member of an object. Collecting values beside the names spares
+// looking each of them up again after sorting.
+type field struct {
+	name  string
+	value any
+}
+
 // appendObject writes the members in the order of their names, so that the same
 // document is always the same text.
 func appendObject(b []byte, m map[string]any) ([]byte, bool) {
 	if m == nil {
 		return append(b, "null"...), true
 	}
-	var few [32]string
-	keys := few[:0]
-	for key := range m {
-		keys = append(keys, key)
+	var few [16]field
+	members := few[:0]
+	for name, value := range m {
+		members = append(members, field{name, value})
 	}
-	slices.Sort(keys)
+	slices.SortFunc(members, func(x, y field) int { return strings.Compare(x.name, y.name) })
 	start := len(b)
 	b = append(b, '{')
-	for i, key := range keys {
+	for i, m := range members {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendString(b, key), ':')
+		b = append(appendString(b, m.name), ':')
 		var err error
-		if b, err = encode(b, m[key]); err != nil {
+		if b, err = encode(b, m.value); err != nil {
 			return b[:start], false
 		}
 	}
@@ -99,37 +107,49 @@ func appendFloat(b []byte, f float64) []byte {
 // appendString appends s as a JSON string. Bytes that are not UTF-8 become the
 // replacement character, as in encoding/json.
 func appendString(b []byte, s string) []byte {
-	const hex = "0123456789abcdef"
 	b = append(b, '"')
 	start := 0
 	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && size == 1 {
-				b = append(append(b, s[start:i]...), "\ufffd"...)
-				start = i + 1
-			}
-			i += size
+		if plain[s[i]] {
+			i++
 			continue
 		}
-		if c < ' ' || c == '"' || c == '\\' {
-			b = append(b, s[start:i]...)
-			switch c {
-			case '"', '\\':
-				b = append(b, '\\', c)
-			case '\n':
-				b = append(b, '\\', 'n')
-			case '\t':
-				b = append(b, '\\', 't')
-			case '\r':
-				b = append(b, '\\', 'r')
-			default:
-				b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-			}
+		c := s[i]
+		if c < utf8.RuneSelf {
+			b = appendEscape(append(b, s[start:i]...), c)
+			i++
+			start = i
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 {
+			b = append(append(b, s[start:i]...), "\ufffd"...)
 			start = i + 1
 		}
-		i++
+		i += size
 	}
 	return append(append(b, s[start:]...), '"')
+}
+
+// plain is the bytes that stand for themselves inside a JSON string.
+var plain = func() (table [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		table[c] = c != '"' && c != '\\'
+	}
+	return table
+}()
+
+func appendEscape(b []byte, c byte) []byte {
+	const hex = "0123456789abcdef"
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\n':
+		return append(b, '\\', 'n')
+	case '\t':
+		return append(b, '\\', 't')
+	case '\r':
+		return append(b, '\\', 'r')
+	}
+	return append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }
