@@ -1,0 +1,297 @@
+// Package hosttest serves a fresh site over HTTP in a test, on every database
+// there is: SQLite always, PostgreSQL where ARMATURE_TEST_POSTGRES names one.
+package hosttest
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"armature/core/document"
+	"armature/core/host"
+	"armature/core/httpapi"
+	"armature/core/identity"
+	"armature/core/method"
+	"armature/core/site"
+)
+
+// Server is a server with one empty site.
+type Server struct {
+	URL    string
+	Tenant *host.Tenant
+	Admin  *Client // the Administrator
+	Guest  *Client // without credentials
+}
+
+// Client makes requests with one set of credentials.
+type Client struct {
+	t             testing.TB
+	url           string
+	Authorization string
+}
+
+// Reply is an answer; Body is its JSON.
+type Reply struct {
+	Status int
+	Header http.Header
+	Text   string
+	Body   map[string]any
+}
+
+// Option changes how the site is opened.
+type Option func(*host.Config)
+
+// WithMethods adds methods of the platform.
+func WithMethods(methods ...*method.Method) Option {
+	return func(c *host.Config) { c.Methods = append(c.Methods, methods) }
+}
+
+// Each runs a test on a fresh site in every database.
+func Each(t *testing.T, test func(t *testing.T, s *Server), options ...Option) {
+	t.Helper()
+	t.Run("SQLite", func(t *testing.T) { test(t, New(t, "", options...)) })
+	t.Run("PostgreSQL", func(t *testing.T) { test(t, New(t, Postgres(t), options...)) })
+}
+
+// Postgres is the database to test on. Without one the test is skipped, except
+// on a build machine, where everything must be there.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	database := os.Getenv("ARMATURE_TEST_POSTGRES")
+	if database == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("ARMATURE_TEST_POSTGRES names no database, and CI is true")
+		}
+		t.Skip("ARMATURE_TEST_POSTGRES names no database")
+	}
+	return database
+}
+
+// made numbers the sites, so that no two share a PostgreSQL schema.
+var made atomic.Int64
+
+// New serves a fresh site on a database ("" is SQLite) until the test ends.
+func New(t testing.TB, database string, options ...Option) *Server {
+	t.Helper()
+	layout := host.Layout{Data: t.TempDir()}
+	if err := layout.Make(); err != nil {
+		t.Fatal(err)
+	}
+	master, err := site.LoadMaster(layout.MasterKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := host.Config{Layout: layout, Master: master, Database: database, Version: "test", Password: "correct horse battery"}
+	for _, o := range options {
+		o(&c)
+	}
+	set := host.NewSet(c)
+	t.Cleanup(set.CloseAll)
+	name := fmt.Sprintf("t%d-%d-%d", os.Getpid(), time.Now().UnixNano(), made.Add(1))
+	tenant, err := set.Create(context.Background(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(httpapi.New(httpapi.Config{Sites: set, Ready: set.Ready}))
+	t.Cleanup(srv.Close)
+	s := &Server{URL: srv.URL, Tenant: tenant}
+	s.Guest = &Client{t: t, url: srv.URL}
+	s.Admin = s.As(t, identity.Administrator)
+	return s
+}
+
+// As makes API keys for a user and a client that uses them.
+func (s *Server) As(t testing.TB, user string) *Client {
+	t.Helper()
+	var authorization string
+	err := s.Tenant.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+		keys, err := s.Tenant.Auth.GenerateKeys(t.Context(), tx, identity.Root(), user)
+		authorization = "token " + keys.Key + ":" + keys.Secret
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Client{t: t, url: s.URL, Authorization: authorization}
+}
+
+// User makes a user with roles and returns a client for it.
+func (s *Server) User(t testing.TB, email string, roles ...string) *Client {
+	t.Helper()
+	rows := []any{}
+	for _, r := range roles {
+		rows = append(rows, map[string]any{"role": r})
+	}
+	s.Admin.Post("/api/resource/User", map[string]any{"email": email, "first_name": "Test", "roles": rows}).OK(t)
+	return s.As(t, email)
+}
+
+// Basic is the same client with its key sent as Basic credentials.
+func (c *Client) Basic() *Client {
+	pair := strings.TrimPrefix(c.Authorization, "token ")
+	return &Client{t: c.t, url: c.url, Authorization: "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))}
+}
+
+// On is the same client failing another test, for subtests.
+func (c *Client) On(t testing.TB) *Client {
+	return &Client{t: t, url: c.url, Authorization: c.Authorization}
+}
+
+// Get makes a GET; params are pairs of a name and a value, which is sent as it
+// is when it is text and as JSON otherwise.
+func (c *Client) Get(path string, params ...any) *Reply {
+	c.t.Helper()
+	q := url.Values{}
+	for i := 0; i+1 < len(params); i += 2 {
+		text, isText := params[i+1].(string)
+		if !isText {
+			text = string(c.marshal(params[i+1]))
+		}
+		q.Set(params[i].(string), text)
+	}
+	if len(q) > 0 {
+		path += "?" + q.Encode()
+	}
+	return c.Do(http.MethodGet, path, "", nil)
+}
+
+// Post, Put and Delete send a JSON body.
+func (c *Client) Post(path string, body any) *Reply {
+	c.t.Helper()
+	return c.Do(http.MethodPost, path, "application/json", c.marshal(body))
+}
+
+// Put makes a PUT with a JSON body.
+func (c *Client) Put(path string, body any) *Reply {
+	c.t.Helper()
+	return c.Do(http.MethodPut, path, "application/json", c.marshal(body))
+}
+
+// Delete makes a DELETE.
+func (c *Client) Delete(path string) *Reply {
+	c.t.Helper()
+	return c.Do(http.MethodDelete, path, "", nil)
+}
+
+func (c *Client) marshal(v any) []byte {
+	c.t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return text
+}
+
+// Do makes any request. The path goes out as it is, so it must be encoded.
+func (c *Client) Do(verb, path, contentType string, body []byte) *Reply {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), verb, c.url+path, bytes.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	req.Header.Set("Accept", "application/json")
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	if c.Authorization != "" {
+		req.Header.Set("Authorization", c.Authorization)
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r := &Reply{Status: res.StatusCode, Header: res.Header, Text: string(text)}
+	if strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
+		if err := json.Unmarshal(text, &r.Body); err != nil {
+			c.t.Fatalf("%s %s answered what is not JSON: %v: %s", verb, path, err, text)
+		}
+	}
+	return r
+}
+
+// OK demands 200 and returns the reply.
+func (r *Reply) OK(t testing.TB) *Reply {
+	t.Helper()
+	if r.Status != http.StatusOK {
+		t.Fatalf("status %d: %s", r.Status, r.Text)
+	}
+	return r
+}
+
+// Fails demands a status and an exc_type.
+func (r *Reply) Fails(t testing.TB, status int, excType string) *Reply {
+	t.Helper()
+	if r.Status != status || r.Body["exc_type"] != excType {
+		t.Fatalf("got %d %v, want %d %s: %s", r.Status, r.Body["exc_type"], status, excType, r.Text)
+	}
+	return r
+}
+
+// Data is the object under "data".
+func (r *Reply) Data(t testing.TB) map[string]any {
+	t.Helper()
+	data, ok := r.OK(t).Body["data"].(map[string]any)
+	if !ok {
+		t.Fatalf("no object under data: %s", r.Text)
+	}
+	return data
+}
+
+// List is the array under "data".
+func (r *Reply) List(t testing.TB) []any {
+	t.Helper()
+	data, ok := r.OK(t).Body["data"].([]any)
+	if !ok {
+		t.Fatalf("no array under data: %s", r.Text)
+	}
+	return data
+}
+
+// Column is one key of every row under "data".
+func (r *Reply) Column(t testing.TB, key string) []any {
+	t.Helper()
+	values := []any{}
+	for _, row := range r.List(t) {
+		values = append(values, row.(map[string]any)[key])
+	}
+	return values
+}
+
+// Message is what stands under "message".
+func (r *Reply) Message(t testing.TB) any {
+	t.Helper()
+	return r.OK(t).Body["message"]
+}
+
+// Told is the first message of _server_messages, which is JSON in JSON in JSON.
+func (r *Reply) Told(t testing.TB) string {
+	t.Helper()
+	outer, _ := r.Body["_server_messages"].(string)
+	var items []string
+	if err := json.Unmarshal([]byte(outer), &items); err != nil || len(items) == 0 {
+		t.Fatalf("_server_messages: %v: %s", err, r.Text)
+	}
+	var inner struct {
+		Message string `json:"message"`
+	}
+	if err := json.Unmarshal([]byte(items[0]), &inner); err != nil {
+		t.Fatalf("_server_messages: %v: %s", err, r.Text)
+	}
+	return inner.Message
+}
