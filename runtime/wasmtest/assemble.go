@@ -136,7 +136,7 @@ func (a *assembler) field(f node) {
 	if kind == "func" || kind == "memory" || kind == "global" || kind == "table" {
 		number = a.number(kind)
 	}
-	if len(args) > 0 && !args[0].quoted && strings.HasPrefix(args[0].word, "$") {
+	if len(args) > 0 && kind != "start" && strings.HasPrefix(args[0].word, "$") && !args[0].quoted {
 		args = args[1:]
 	}
 	for len(args) > 0 && args[0].head() == "export" && len(args[0].list) == 2 && kind != "export" {
