@@ -16,6 +16,8 @@ func Run(t *testing.T, open func(testing.TB) document.Store) {
 	}{
 		{"Document", testDocument},
 		{"List", testList},
+		{"Transaction", testTransaction},
+		{"Concurrency", testConcurrency},
 	}
 	for _, g := range groups {
 		t.Run(g.name, func(t *testing.T) { g.run(t, open) })
