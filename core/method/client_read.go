@@ -65,16 +65,14 @@ func (c *Call) firstName(ctx context.Context, doctype string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	v, err := decode(rows)
+	if rows == nil {
+		return "", fault.Missing("%s not found", doctype)
+	}
+	v, err := unchecked(rows)
 	if err != nil {
 		return "", err
 	}
-	if row, ok := v.([]any); ok && len(row) == 1 {
-		if name := textOf(row[0]); name != "" {
-			return name, nil
-		}
-	}
-	return "", fault.Missing("%s not found", doctype)
+	return textOf(v.([]any)[0]), nil
 }
 
 // first reads some fields of the first document that the argument filters
@@ -183,7 +181,7 @@ func (c *Call) single(ctx context.Context, doctype string) (map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
-	v, err := decode(text)
+	v, err := unchecked(text)
 	if err != nil {
 		return nil, err
 	}

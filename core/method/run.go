@@ -1,6 +1,7 @@
 package method
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -120,5 +121,11 @@ func encode(value any) (json.RawMessage, error) {
 	case string:
 		return document.AppendString(nil, v), nil
 	}
-	return json.Marshal(value)
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false) // answers are JSON, never part of a page
+	if err := enc.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
 }

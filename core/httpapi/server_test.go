@@ -1,0 +1,158 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"armature/core/fault"
+	"armature/core/identity"
+)
+
+func TestHealth(t *testing.T) {
+	s := newSite(t)
+	if a := s.do(request{path: "/healthz"}).must(200); a.body["status"] != "ok" {
+		t.Errorf("got %s", a.text)
+	}
+	s.do(request{path: "/readyz"}).must(200)
+	s.ready = errors.New("draining")
+	s.do(request{path: "/readyz"}).must(503)
+	s.do(request{path: "/healthz"}).must(200)
+}
+
+func TestVerbsEveryPathHas(t *testing.T) {
+	s := newSite(t)
+	for _, path := range []string{"/api/resource/ToDo", "/api/method/ping", "/api/method/nothing"} {
+		if a := s.do(request{verb: "OPTIONS", path: path}).must(200); a.text != "" {
+			t.Errorf("OPTIONS %s answered %s", path, a.text)
+		}
+	}
+	server := httptest.NewServer(s.handler)
+	defer server.Close()
+	res, err := http.Head(server.URL + "/api/method/ping")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if body, _ := io.ReadAll(res.Body); res.StatusCode != 200 || len(body) != 0 || res.ContentLength != int64(len(`{"message":"pong"}`)) {
+		t.Errorf("HEAD: %d, %d bytes announced, %q", res.StatusCode, res.ContentLength, body)
+	}
+}
+
+func TestUnknownPaths(t *testing.T) {
+	s := newSite(t)
+	for _, path := range []string{"/api", "/api/", "/api/rest", "/api/resource", "/api/resource/", "/api/method", "/api/method/", "/api/v2/document/ToDo", "/api/v1"} {
+		if a := s.do(request{as: "admin", path: path}).must(404); a.text != `{"exc_type":"DoesNotExistError"}` {
+			t.Errorf("%s answered %s", path, a.text)
+		}
+	}
+	s.do(request{path: "/apix"}).must(404)
+}
+
+func TestUnknownSite(t *testing.T) {
+	s := newSite(t)
+	req := httptest.NewRequest("GET", "http://NOWHERE.example:8000/api/method/ping", nil)
+	s.serve(req).must(404)
+}
+
+func TestHeaders(t *testing.T) {
+	s := newSite(t)
+	a := s.do(request{path: "/api/method/ping"}).must(200)
+	b := s.do(request{path: "/api/method/ping"}).must(200)
+	if got := a.header.Get("Cache-Control"); got != "no-store,no-cache,must-revalidate,max-age=0" {
+		t.Errorf("Cache-Control %q", got)
+	}
+	if id := a.header.Get("X-Framework-Request-Id"); len(id) != 24 || id == b.header.Get("X-Framework-Request-Id") {
+		t.Errorf("request id %q", id)
+	}
+	if a.header.Get("Content-Length") != "18" {
+		t.Errorf("Content-Length %q", a.header.Get("Content-Length"))
+	}
+}
+
+func TestAccessLog(t *testing.T) {
+	s := newSite(t)
+	s.do(request{as: "web", path: "/api/method/ping?sid=hidden&token=hidden", header: http.Header{"Authorization": {"token k:hidden"}}}).must(200)
+	line := s.log.String()
+	for _, want := range []string{"msg=request", "site=test", "user=web@example.com", "method=GET", "path=/api/method/ping", "status=200", "duration=", "id="} {
+		if !strings.Contains(line, want) {
+			t.Errorf("%s is not in %s", want, line)
+		}
+	}
+	if strings.Contains(line, "hidden") || strings.Count(line, "\n") != 1 {
+		t.Errorf("log: %s", line)
+	}
+}
+
+func TestBodyLimit(t *testing.T) {
+	s := newSite(t)
+	s.site.MaxBody = 1000
+	big := `{"description":"` + strings.Repeat("x", 2000) + `"}`
+	for _, path := range []string{"/api/resource/ToDo", "/api/method/test.echo", "/api/method/test.rawfails", "/"} {
+		a := s.do(request{as: "admin", verb: "POST", path: path, body: big}).must(413)
+		if a.body["exc_type"] != "RequestEntityTooLargeError" {
+			t.Errorf("%s answered %s", path, a.text)
+		}
+	}
+	// A body that does not announce its length.
+	req := httptest.NewRequest("POST", "/api/method/test.echo", io.MultiReader(strings.NewReader(big)))
+	req.ContentLength = -1
+	req.Header.Set("Content-Type", "application/json")
+	s.serve(req).must(413)
+}
+
+func TestBrokenAnswerBreaksTheConnection(t *testing.T) {
+	s := newSite(t)
+	server := httptest.NewServer(s.handler)
+	defer server.Close()
+	res, err := http.Get(server.URL + "/api/method/test.rawbreaks")
+	if err == nil {
+		defer res.Body.Close()
+		_, err = io.ReadAll(res.Body)
+	}
+	if err == nil {
+		t.Error("half an answer looked whole")
+	}
+}
+
+// limiter refuses those it is told to and notes when it is asked.
+type limiter struct {
+	asked  []string
+	refuse string
+}
+
+func (l *limiter) Admit(_ context.Context, h http.Header, caller *identity.Caller, _ time.Time) (func(http.Header), error) {
+	who := "site"
+	if caller != nil {
+		who = caller.User
+	}
+	l.asked = append(l.asked, who)
+	h.Set("X-Ratelimit-Limit", "5")
+	if who == l.refuse {
+		return nil, fault.New(fault.TooManyRequests, "", "")
+	}
+	return func(h http.Header) { h.Set("X-Ratelimit-Used", who) }, nil
+}
+
+func TestLimiter(t *testing.T) {
+	s := newSite(t)
+	l := &limiter{}
+	s.site.Limiter = l
+	a := s.do(request{as: "web", path: "/api/method/ping"}).must(200)
+	if a.header.Get("X-Ratelimit-Limit") != "5" || a.header.Get("X-Ratelimit-Used") != "web@example.com" {
+		t.Errorf("headers %v", a.header)
+	}
+	l.refuse = "site"
+	a = s.do(request{as: "nobody", path: "/api/method/ping"}).must(429)
+	if a.body["exc_type"] != "TooManyRequestsError" || a.header.Get("X-Ratelimit-Limit") != "5" {
+		t.Errorf("%v %s", a.header, a.text)
+	}
+	if got := strings.Join(l.asked, " "); got != "site web@example.com site" {
+		t.Errorf("asked %s", got)
+	}
+}
