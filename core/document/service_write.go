@@ -72,73 +72,59 @@ func (s *Service) fireAll(ctx context.Context, tx Tx, caller *identity.Caller, d
 	return nil
 }
 
-// maxAttempts bounds how often an update that lost a race starts over.
-const maxAttempts = 8
-
 // Update changes the given fields of a document. A "modified" among the values
 // that differs from the stored one is a TimestampMismatchError; without it the
 // last writer wins.
 func (s *Service) Update(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, values map[string]any) (*Document, error) {
-	for attempt := 1; ; attempt++ {
-		doc, done, err := s.update(ctx, tx, caller, doctype, name, values)
-		if err != nil || done {
-			return doc, err
-		}
-		// Somebody else changed the row between our read and our write, which
-		// can happen only where no transaction holds it: read it again.
-		if attempt == maxAttempts {
-			return nil, fault.New(fault.Unavailable, "", "%s %s is being changed by others; try again", doctype, name)
-		}
-	}
-}
-
-func (s *Service) update(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, values map[string]any) (doc *Document, done bool, err error) {
 	before, err := s.get(ctx, tx, caller, doctype, name, permission.Write, true)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	dt := before.Type
 	if sent, ok := values["modified"].(string); ok && sent != "" && !sameTime(sent, before.Modified(), s.zone()) {
-		return nil, false, fault.Invalid("TimestampMismatchError",
+		return nil, fault.Invalid("TimestampMismatchError",
 			"%s %s has been modified after you have opened it. Please refresh to get the latest document.", doctype, name)
 	}
 	if err := constants(before, values, s.zone()); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	doc = before.Clone()
+	doc := before.Clone()
 	levels := permission.LevelsFor(dt.Permissions, caller, permission.Write) | 1
 	if dt.Child {
 		levels = permission.AllLevels
 	}
 	if err := s.assign(doc, values, levels); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if err := s.admitStatus(ctx, tx, caller, doc, before); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	s.stamp(doc, before, caller)
 	if err := s.prepare(ctx, tx, caller, doc, before); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	// The change must not lead out of what the caller may write.
 	if !dt.Child && len(limits(caller, dt)) > 0 {
 		if err := s.mayDo(ctx, tx, caller, doc, permission.Write); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
 	if before.Modified() == "" { // a Single saved for the first time
 		err := tx.Insert(ctx, doc)
-		return doc, true, err
+		return doc, err
 	}
 	columns, tables := changed(doc, before)
 	ok, err := tx.Update(ctx, s.Schema(), doc, columns, tables, before.Modified())
-	if err != nil || !ok {
-		return nil, false, err
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, ErrLost
 	}
 	if err := s.keepVersion(ctx, tx, caller, doc, before); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	return doc, true, s.fireAll(ctx, tx, caller, doc, before, afterUpdate(doc, before))
+	return doc, s.fireAll(ctx, tx, caller, doc, before, afterUpdate(doc, before))
 }
 
 // sameTime compares what a client sent back with what is stored; clients drop

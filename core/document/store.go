@@ -15,6 +15,11 @@ var ErrReadOnly = errors.New("this transaction only reads")
 // without being an error: Write returns nil. A GET that writes ends so.
 var ErrRollback = errors.New("roll back")
 
+// ErrLost, returned by a Single function, says that somebody else changed the
+// row between its read and its write. The store runs the function again as a
+// Brief one, where Get with lock keeps others out.
+var ErrLost = errors.New("the row changed between its read and its write")
+
 // Mode says what a writing function promises, so that the store can pick the
 // cheapest way to run it.
 type Mode uint8

@@ -54,6 +54,9 @@ func (s *Store) Write(ctx context.Context, mode document.Mode, fn func(document.
 		err := run(ctx, t, fn)
 		return t.why, err
 	})
+	if mode == document.Single && errors.Is(err, document.ErrLost) {
+		return s.Write(ctx, document.Brief, fn)
+	}
 	if errors.Is(err, document.ErrRollback) {
 		return nil
 	}
