@@ -58,6 +58,11 @@ func (x *exchange) runMethod() error {
 	if err != nil {
 		return err
 	}
+	return x.sendResult("message", res)
+}
+
+// sendResult answers with a result, its value under key.
+func (x *exchange) sendResult(key string, res method.Result) error {
 	if res.Reply != nil {
 		return x.sendReply(res.Reply)
 	}
@@ -65,13 +70,17 @@ func (x *exchange) runMethod() error {
 	defer buf.free()
 	buf.b = append(buf.b, '{')
 	if res.Message != nil {
-		buf.b = append(append(buf.b, `"message":`...), res.Message...)
+		buf.b = append(append(append(buf.b, '"'), key...), `":`...)
+		buf.b = append(append(buf.b, res.Message...), ',')
+	}
+	if res.Extra != nil {
+		buf.b = append(append(buf.b, res.Extra[1:len(res.Extra)-1]...), ',')
 	}
 	if len(res.Messages) > 0 {
-		if res.Message != nil {
-			buf.b = append(buf.b, ',')
-		}
-		buf.b = appendServerMessages(buf.b, notices(res.Messages))
+		buf.b = append(appendServerMessages(buf.b, notices(res.Messages)), ',')
+	}
+	if last := len(buf.b) - 1; buf.b[last] == ',' {
+		buf.b = buf.b[:last]
 	}
 	buf.b = append(buf.b, '}')
 	return x.sendJSON(http.StatusOK, buf.b)

@@ -5,6 +5,7 @@ import (
 
 	"armature/core/document"
 	"armature/core/fault"
+	"armature/core/method"
 	"armature/core/query"
 )
 
@@ -13,8 +14,8 @@ func (x *exchange) read() error {
 	if err := x.readArguments(); err != nil {
 		return err
 	}
-	if name := x.args.Get("run_method"); name != nil {
-		return noDocumentMethod(name)
+	if x.args.Get("run_method") != nil {
+		return x.runDocumentMethod()
 	}
 	opt := document.ReadOptions{ExpandLinks: query.Flag(x.args.Get("expand_links"), false)}
 	opt.WithNull = opt.ExpandLinks // reference section 1.4
@@ -90,18 +91,23 @@ func (x *exchange) remove() error {
 	return x.sendJSON(http.StatusAccepted, []byte(`{"message":"ok"}`))
 }
 
-// runDocumentMethod answers POST /api/resource/:doctype/:name.
+// runDocumentMethod answers POST /api/resource/:doctype/:name, and GET with the
+// argument run_method.
 func (x *exchange) runDocumentMethod() error {
 	if err := x.readArguments(); err != nil {
 		return err
 	}
-	name := x.args.Get("run_method")
-	if name == nil {
+	name, _ := x.args.Get("run_method").(string)
+	if name == "" {
 		return fault.Invalid("", "A POST to a document needs the argument run_method")
 	}
-	return noDocumentMethod(name)
-}
-
-func noDocumentMethod(name any) error {
-	return fault.Missing("There is no document method %v", name)
+	args := x.args.methodArgs()
+	res, err := x.site.Methods.RunOnDocument(x.ctx, method.OnDocument{
+		DocType: x.route.doctype, Name: x.route.name, Method: name, Verb: x.verb(),
+		Caller: x.caller, Args: args.Without("run_method"), Request: x.methodRequest(),
+	})
+	if err != nil {
+		return err
+	}
+	return x.sendResult("data", res)
 }

@@ -24,7 +24,7 @@ func ArgsJSON(text []byte) (Args, error) {
 		return Args{}, nil
 	}
 	if err := check(text); err != nil {
-		return Args{}, err
+		return Args{}, fault.Invalid("DataError", "Invalid request body: %s", fault.From(err).Message)
 	}
 	switch text[0] {
 	case '{':

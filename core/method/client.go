@@ -90,7 +90,11 @@ func (a *Args) structured(name string) (any, error) {
 	case v == nil || isText && strings.TrimSpace(text) == "":
 		return nil, fault.Invalid("TypeError", "Missing required argument: %s", name)
 	case isText:
-		return decode([]byte(text))
+		decoded, err := decode([]byte(text))
+		if err != nil {
+			return nil, fault.Invalid("DataError", "%s: %s", name, fault.From(err).Message)
+		}
+		return decoded, nil
 	}
 	return v, nil
 }

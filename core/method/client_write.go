@@ -3,6 +3,7 @@ package method
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	"armature/core/document"
 	"armature/core/fault"
@@ -177,10 +178,7 @@ func clientSubmit(ctx context.Context, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := make(map[string]any, len(given)+1)
-	for key, v := range given {
-		values[key] = v
-	}
+	values := maps.Clone(given)
 	values["docstatus"] = json.Number("1")
 	return call.document(call.save(ctx, values))
 }

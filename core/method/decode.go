@@ -33,10 +33,10 @@ func unchecked(text []byte) (v any, err error) {
 
 // check refuses text that is not JSON in UTF-8, that is nested too deep or holds
 // too many values, and strings with a NUL, which no database keeps. All of it is
-// a DataError.
+// a DataError; whoever asked says what the text was.
 func check(text []byte) error {
 	if !utf8.Valid(text) || !json.Valid(text) {
-		return fault.Invalid("DataError", "Invalid request body")
+		return fault.Invalid("DataError", "not valid JSON")
 	}
 	depth, values, inString := 0, 0, false
 	for i := 0; i < len(text); i++ {
@@ -48,7 +48,7 @@ func check(text []byte) error {
 			case '\\':
 				i++
 				if bytes.HasPrefix(text[i:], []byte("u0000")) {
-					return fault.Invalid("DataError", "Texts must not hold a NUL character")
+					return fault.Invalid("DataError", "a text holds a NUL character")
 				}
 			}
 			continue
@@ -65,11 +65,11 @@ func check(text []byte) error {
 			values++
 		}
 		if depth > maxNesting {
-			return fault.Invalid("DataError", "The arguments are nested more than %d deep", maxNesting)
+			return fault.Invalid("DataError", "nested more than %d deep", maxNesting)
 		}
 	}
 	if values > maxValues {
-		return fault.Invalid("DataError", "The arguments hold more than %d values", maxValues)
+		return fault.Invalid("DataError", "more than %d values", maxValues)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Framework returns the methods that every site has: framework.*, and the short
-// names ping and version (reference section 4.2).
+// names without dots (reference section 4.2).
 func Framework(version string) []*Method {
 	ping := constant("pong")
 	return append([]*Method{
@@ -15,6 +15,7 @@ func Framework(version string) []*Method {
 		{Path: "framework.ping", AllowGuest: true, AnyScope: true, Func: ping},
 		{Path: "version", AllowGuest: true, AnyScope: true, Func: constant(version)},
 		{Path: "framework.auth.get_logged_user", AllowGuest: true, AnyScope: true, Func: loggedUser},
+		{Path: "run_doc_method", AnyScope: true, Func: runDocMethod},
 	}, clientMethods()...)
 }
 

@@ -52,6 +52,8 @@ type Call struct {
 	Outside bool
 	// Messages are told to the user in _server_messages.
 	Messages []string
+	// Extra holds other top-level keys of the answer, beside "message".
+	Extra map[string]any
 	// Reply, when set, is the whole answer instead of {"message": result}.
 	Reply *Reply
 

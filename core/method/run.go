@@ -28,18 +28,7 @@ func (s *Service) Run(ctx context.Context, in Invocation) (Result, error) {
 	if err := admit(f.method, in.Verb, in.Caller); err != nil {
 		return Result{}, err
 	}
-	r := &run{service: s, found: f, in: in}
-	if !Reads(in.Verb) {
-		return r.write(ctx, nil)
-	}
-	if f.method.Writes {
-		return r.write(ctx, document.ErrRollback)
-	}
-	res, err := r.read(ctx)
-	if errors.Is(err, document.ErrReadOnly) {
-		return r.write(ctx, document.ErrRollback)
-	}
-	return res, err
+	return (&run{service: s, found: f, in: in}).byVerb(ctx)
 }
 
 // run is one invocation, which may take several attempts: a reader first, then
@@ -50,6 +39,22 @@ type run struct {
 	found   found
 	in      Invocation
 	outside bool // an attempt had an effect that no rollback undoes
+}
+
+// byVerb ends the transaction as the verb wants it (DESIGN section 3): what a
+// GET wrote is rolled back. A GET gets a reader until it turns out to write.
+func (r *run) byVerb(ctx context.Context) (Result, error) {
+	if !Reads(r.in.Verb) {
+		return r.write(ctx, nil)
+	}
+	if r.found.method.Writes {
+		return r.write(ctx, document.ErrRollback)
+	}
+	res, err := r.read(ctx)
+	if errors.Is(err, document.ErrReadOnly) {
+		return r.write(ctx, document.ErrRollback)
+	}
+	return res, err
 }
 
 func (r *run) read(ctx context.Context) (res Result, err error) {
@@ -108,7 +113,11 @@ func perform(ctx context.Context, call *Call) (res Result, err error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("%s: result: %w", call.Method.Path, err)
 	}
-	return Result{Message: message, Messages: call.Messages, Reply: call.Reply}, nil
+	res = Result{Message: message, Messages: call.Messages, Reply: call.Reply}
+	if len(call.Extra) > 0 {
+		res.Extra, err = encode(call.Extra)
+	}
+	return res, err
 }
 
 // encode gives a value its JSON; nil has none.

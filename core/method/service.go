@@ -51,6 +51,7 @@ type Invocation struct {
 // Result is what a call that succeeded leaves to tell.
 type Result struct {
 	Message  json.RawMessage // JSON of the value returned; nil: none
+	Extra    json.RawMessage // a JSON object with other top-level keys; nil: none
 	Messages []string
 	Reply    *Reply
 }
