@@ -18,6 +18,7 @@ func Run(t *testing.T, open func(testing.TB) document.Store) {
 		{"List", testList},
 		{"Transaction", testTransaction},
 		{"Concurrency", testConcurrency},
+		{"Migrate", testMigrate},
 	}
 	for _, g := range groups {
 		t.Run(g.name, func(t *testing.T) { g.run(t, open) })
