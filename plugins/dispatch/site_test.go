@@ -1,0 +1,156 @@
+package dispatch_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"armature/core/doctypes"
+	"armature/core/document"
+	"armature/core/identity"
+	"armature/core/method"
+	"armature/core/store"
+	"armature/plugins/dispatch"
+	"armature/plugins/loader"
+	"armature/plugins/plugintest"
+	"armature/plugins/registry"
+	"armature/runtime/engine"
+	"armature/runtime/hostapi"
+)
+
+const (
+	todo      = "../../examples/todo"
+	misbehave = "../../examples/misbehave"
+	events    = "testdata/events"
+)
+
+// eng serves all tests: what it has compiled once it need not compile again.
+var eng = sync.OnceValues(func() (*engine.Engine, error) {
+	return engine.New(context.Background(), engine.Config{Imports: hostapi.Imports(hostapi.Config{})})
+})
+
+// site is a site on a real database, with plugins.
+type site struct {
+	t         *testing.T
+	dir       string // where bundles are installed
+	loader    *loader.Loader
+	documents *document.Service
+	methods   *method.Service
+	store     document.Store
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	ctx := t.Context()
+	s := &site{t: t, dir: t.TempDir()}
+	st, err := store.OpenSQLite(ctx, filepath.Join(t.TempDir(), "site.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	s.store = st
+	schema, err := doctypes.Install(ctx, st, time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := eng()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := registry.New()
+	s.loader = loader.New(loader.Config{Engine: e, Registry: r})
+	plugins := dispatch.New(dispatch.Config{
+		Registry: r,
+		Services: func(string) (*document.Service, *method.Service) { return s.documents, s.methods },
+		Limits:   engine.Limits{Wall: 20 * time.Second},
+	})
+	invoker, hooks, err := plugins.Open("one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { plugins.Shut("one") })
+	s.documents = document.NewService(document.ServiceConfig{
+		Store: st, Catalog: document.NewCatalog(schema), Hooks: []document.Hooks{hooks},
+	})
+	s.methods = method.New(method.Config{Invoker: invoker, Store: st, Documents: s.documents})
+	return s
+}
+
+// install puts a bundle into the site's folder and loads it.
+func (s *site) install(name string, bundle []byte) error {
+	s.t.Helper()
+	path := filepath.Join(s.dir, name)
+	if err := os.WriteFile(path, bundle, 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+	return s.loader.Load(s.t.Context(), registry.Shared, path)
+}
+
+// with installs the guests in the given directories.
+func (s *site) with(dirs ...string) *site {
+	s.t.Helper()
+	for _, dir := range dirs {
+		if err := s.install(filepath.Base(dir)+".wasm", plugintest.Build(s.t, dir)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return s
+}
+
+type m = map[string]any
+
+func (s *site) run(verb, path string, args m) (any, error) {
+	res, err := s.methods.Run(s.t.Context(), method.Invocation{
+		Path: path, Verb: verb, Caller: identity.Root(), Args: method.ArgsMap(args),
+	})
+	if err != nil || res.Message == nil {
+		return nil, err
+	}
+	var v any
+	if err := json.Unmarshal(res.Message, &v); err != nil {
+		s.t.Errorf("%v in %s", err, res.Message)
+	}
+	return v, nil
+}
+
+func (s *site) insert(doctype string, values m) (name string, err error) {
+	err = s.store.Write(s.t.Context(), s.documents.WriteMode(doctype), func(tx document.Tx) error {
+		doc, err := s.documents.Insert(s.t.Context(), tx, identity.Root(), doctype, values)
+		if err == nil {
+			name = doc.Name()
+		}
+		return err
+	})
+	return name, err
+}
+
+func (s *site) mustInsert(doctype string, values m) string {
+	s.t.Helper()
+	name, err := s.insert(doctype, values)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return name
+}
+
+func (s *site) get(doctype, name string) (doc *document.Document, err error) {
+	err = s.store.Read(s.t.Context(), func(tx document.Tx) error {
+		doc, err = s.documents.Get(s.t.Context(), tx, identity.Root(), doctype, name)
+		return err
+	})
+	return doc, err
+}
+
+func (s *site) mustGet(doctype, name string) *document.Document {
+	s.t.Helper()
+	doc, err := s.get(doctype, name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return doc
+}
