@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -32,6 +33,9 @@ func OpenSQLite(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
 	}
+	if err := makePrivate(path); err != nil {
+		return nil, fmt.Errorf("open SQLite file: %w", err)
+	}
 	w, err := openWriter(ctx, path, o)
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
@@ -48,6 +52,16 @@ func OpenSQLite(ctx context.Context, path string, o Options) (*Store, error) {
 	b.stop = stop
 	go b.checkpoints(background, o)
 	return newStore(ctx, sqliteEngine, bun.NewDB(pool, sqlitedialect.New()), b, o)
+}
+
+// makePrivate makes a missing file readable by its owner only: SQLite would let
+// everybody read it, and its log and index take the mode of the file.
+func makePrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // sqliteDSN names a file and the pragmas of its connections. Text in double
