@@ -61,7 +61,7 @@ func (a *app) buildPlugin(ctx context.Context, dir, output string) (*bundle.Bund
 	}
 	defer os.RemoveAll(tmp)
 	module := filepath.Join(tmp, "module.wasm")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildmode=c-shared", "-ldflags=-s -w", "-o", module, ".")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildmode=c-shared", "-ldflags=-w", "-o", module, ".")
 	build.Dir = dir
 	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOWORK=off")
 	build.Stdout, build.Stderr = a.stderr, a.stderr

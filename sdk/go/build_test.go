@@ -64,7 +64,7 @@ func TestExamplesImportWhatTheyAskFor(t *testing.T) {
 func build(t *testing.T, dir string) []byte {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "plugin.wasm")
-	cmd := exec.Command("go", "build", "-trimpath", "-buildmode=c-shared", "-ldflags=-s -w", "-o", out, ".")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildmode=c-shared", "-ldflags=-w", "-o", out, ".")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if text, err := cmd.CombinedOutput(); err != nil {
