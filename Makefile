@@ -38,7 +38,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 	@.ci/fuzz
 
 bench: build examples ## the whole server beside a bare one, on SQLite and PostgreSQL
-	go run ./cmd/armature-bench -server bin/armature -plugin bin/examples/todo.wasm
+	@.ci/bench $(BENCHFLAGS)
 
 guests: build ## the WebAssembly guests that tests use, where they are built from source
 	@.ci/guests

@@ -33,7 +33,7 @@ func (a *app) openPlatform(ctx context.Context, log *slog.Logger, shared string)
 		return nil, err
 	}
 	p := &platform{guests: guests, log: log, stop: func() {}}
-	if guests.set, err = a.newSet(log, guests.plugins); err != nil {
+	if guests.set, err = a.newSet(log, guests); err != nil {
 		p.closeGuests()
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (a *app) openPlatform(ctx context.Context, log *slog.Logger, shared string)
 
 // start loads what is installed and keeps everything up to date until close.
 func (p *platform) start(ctx context.Context) error {
-	if err := p.guests.load(ctx); err != nil {
+	if err := p.guests.start(ctx); err != nil {
 		return err
 	}
 	ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -66,7 +66,7 @@ func (p *platform) close() {
 func (p *platform) closeGuests() {
 	ctx, cancel := context.WithTimeout(context.Background(), guestsTimeout)
 	defer cancel()
-	if err := p.guests.engine.Close(ctx); err != nil {
-		p.log.Error("close the WebAssembly engine", "error", err)
+	if err := p.guests.close(ctx); err != nil {
+		p.log.Error("end the plugins", "error", err)
 	}
 }

@@ -5,17 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
+	"sync"
 	"time"
 
 	"armature/core/document"
 	"armature/core/host"
 	"armature/core/method"
-	"armature/plugins/bundle"
 	"armature/plugins/dispatch"
 	"armature/plugins/loader"
 	"armature/plugins/registry"
+	"armature/plugins/watch"
 	"armature/runtime/engine"
 	"armature/runtime/hostapi"
 )
@@ -30,6 +29,10 @@ type guests struct {
 	layout host.Layout
 	shared string    // folder of the plugins for all sites
 	set    *host.Set // set once the set, which needs the plugins, exists
+	log    *slog.Logger
+
+	mu       sync.Mutex
+	watchers map[string]*watch.Watcher // by scope
 }
 
 func openGuests(ctx context.Context, layout host.Layout, shared string, log *slog.Logger) (*guests, error) {
@@ -41,7 +44,7 @@ func openGuests(ctx context.Context, layout host.Layout, shared string, log *slo
 	if err != nil {
 		return nil, fmt.Errorf("WebAssembly: %w", err)
 	}
-	g := &guests{engine: e, registry: registry.New(), layout: layout, shared: shared}
+	g := &guests{engine: e, registry: registry.New(), layout: layout, shared: shared, log: log, watchers: map[string]*watch.Watcher{}}
 	if g.shared == "" {
 		g.shared = layout.Plugins()
 	}
@@ -53,35 +56,57 @@ func openGuests(ctx context.Context, layout host.Layout, shared string, log *slo
 	return g, nil
 }
 
-// load loads what lies in the folders now. A plugin that cannot be loaded keeps
-// nothing else from being served; the loader has logged why.
-func (g *guests) load(ctx context.Context) error {
-	if err := g.loadDir(ctx, registry.Shared, g.shared); err != nil {
-		return err
+// start loads the plugins for all sites and follows their folder.
+func (g *guests) start(ctx context.Context) error {
+	return g.follow(ctx, registry.Shared, g.shared)
+}
+
+// Open satisfies host.Plugins: it adds a site, loads the plugins that only it
+// has and follows their folder.
+func (g *guests) Open(site string) (method.Invoker, document.Hooks, error) {
+	invoker, hooks, err := g.plugins.Open(site)
+	if err != nil {
+		return nil, nil, err
 	}
-	sites, err := g.layout.List()
+	if err := g.follow(context.Background(), site, g.layout.SitePlugins(site)); err != nil {
+		g.plugins.Shut(site)
+		return nil, nil, err
+	}
+	return invoker, hooks, nil
+}
+
+// Shut satisfies host.Plugins.
+func (g *guests) Shut(site string) {
+	g.unfollow(site)
+	g.plugins.Shut(site)
+}
+
+func (g *guests) follow(ctx context.Context, scope, dir string) error {
+	w, err := watch.Start(ctx, watch.Config{Dir: dir, Scope: scope, Loader: g.loader, Logger: g.log})
 	if err != nil {
 		return err
 	}
-	for _, site := range sites {
-		if err := g.loadDir(ctx, site, g.layout.SitePlugins(site)); err != nil {
-			return err
-		}
-	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.watchers[scope] = w
 	return nil
 }
 
-func (g *guests) loadDir(ctx context.Context, scope, dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil && !os.IsNotExist(err) {
-		return fmt.Errorf("plugins: %w", err)
+func (g *guests) unfollow(scope string) {
+	g.mu.Lock()
+	w := g.watchers[scope]
+	delete(g.watchers, scope)
+	g.mu.Unlock()
+	if w != nil {
+		w.Close()
 	}
-	for _, entry := range entries {
-		if path := filepath.Join(dir, entry.Name()); bundle.IsBundle(path) {
-			_ = g.loader.Load(ctx, scope, path)
-		}
-	}
-	return ctx.Err()
+}
+
+// close ends everything; no site is open any more. Guests that still run are
+// given until ctx ends.
+func (g *guests) close(ctx context.Context) error {
+	g.unfollow(registry.Shared)
+	return g.engine.Close(ctx)
 }
 
 func (g *guests) services(site string) (*document.Service, *method.Service) {

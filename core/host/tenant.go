@@ -80,6 +80,11 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 		if t.invoker, guests, err = s.c.Plugins.Open(name); err != nil {
 			return nil, err
 		}
+		defer func() {
+			if err != nil {
+				s.c.Plugins.Shut(name)
+			}
+		}()
 		if guests != nil {
 			hooks = append(hooks, guests)
 		}

@@ -1,0 +1,73 @@
+// Command armature-bench measures the whole server: requests per second and the
+// delay of the median and of the slowest hundredth, with 16 connections, beside
+// a bare server that sends the same statements with net/http and database/sql.
+// Both run in the same minute, in turns, on the same machine, so their ratio
+// means something where absolute numbers do not.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// options are the settings of a run.
+type options struct {
+	server    string // the armature binary
+	plugin    string // the todo example
+	postgres  string // URL; empty: left out
+	duration  time.Duration
+	rounds    int
+	conns     int
+	documents int
+	json      string
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var err error
+	if len(os.Args) > 1 && os.Args[1] == "baseline" {
+		err = runBaseline(ctx, os.Args[2:])
+	} else {
+		err = runAll(ctx, os.Args[1:])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "armature-bench:", err)
+		os.Exit(1)
+	}
+}
+
+func runAll(ctx context.Context, args []string) error {
+	var o options
+	flags := flag.NewFlagSet("armature-bench", flag.ContinueOnError)
+	flags.StringVar(&o.server, "server", "bin/armature", "the armature binary")
+	flags.StringVar(&o.plugin, "plugin", "bin/examples/todo.wasm", "the todo example, built")
+	flags.StringVar(&o.postgres, "postgres", os.Getenv("ARMATURE_TEST_POSTGRES"), "URL of a PostgreSQL database")
+	flags.DurationVar(&o.duration, "duration", 2*time.Second, "how long each case runs in each round")
+	flags.IntVar(&o.rounds, "rounds", 3, "rounds; the median counts")
+	flags.IntVar(&o.conns, "conns", 16, "connections")
+	flags.IntVar(&o.documents, "documents", 10_000, "documents in the table")
+	flags.StringVar(&o.json, "json", "", "file to write the numbers to")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	var reports []*report
+	for _, database := range []struct{ name, url string }{{"SQLite", ""}, {"PostgreSQL", o.postgres}} {
+		if database.name == "PostgreSQL" && database.url == "" {
+			fmt.Println("PostgreSQL: skipped, ARMATURE_TEST_POSTGRES is not set")
+			continue
+		}
+		r, err := measure(ctx, o, database.name, database.url)
+		if err != nil {
+			return fmt.Errorf("%s: %w", database.name, err)
+		}
+		r.print(os.Stdout)
+		reports = append(reports, r)
+	}
+	return writeJSON(o.json, reports)
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"armature/plugins/bundle"
+)
+
+// benchManifest makes a reading method of the todo example: closing a ToDo that
+// is closed reads it and no more.
+const benchManifest = `{"name": "acme.bench", "version": "1", "abi": 1,
+	"methods": [{"path": "acme.bench.read", "export": "acme.todo.close", "verbs": ["GET"]}],
+	"grants": ["doc_get", "doc_list", "doc_count", "doc_update"]}`
+
+// measure runs every case on one database.
+func measure(ctx context.Context, o options, name, database string) (r *report, err error) {
+	dir, err := os.MkdirTemp("", "armature-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	env := []string{"ARMATURE_DATA=" + filepath.Join(dir, "data"), "ARMATURE_DATABASE=", "ARMATURE_LOG_LEVEL=error"}
+	bareURL := filepath.Join(dir, "bare.db")
+	if database != "" {
+		db, err := newDatabases(ctx, database)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, db.drop()) }()
+		env[1] += db.ours
+		bareURL = db.bare
+	}
+	if err := installBench(o.plugin, filepath.Join(dir, "data", "plugins", "bench.wasm")); err != nil {
+		return nil, err
+	}
+	serve := func() (*process, error) {
+		return start(ctx, env, o.server, "serve", "--listen", "127.0.0.1:0")
+	}
+	r = &report{Database: name, Connections: o.conns, Documents: o.documents}
+	first, err := serve()
+	if err != nil {
+		return nil, err
+	}
+	r.FirstStart = first.started
+	t := target{}
+	if t.auth, err = keys(env, o.server); err == nil {
+		t.ours, err = seed(ctx, first.address, t.auth, o)
+	}
+	if err := errors.Join(err, first.stop()); err != nil {
+		return nil, err
+	}
+
+	ours, err := serve() // again: what is measured has its data and its cache
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, ours.stop()) }()
+	r.Start, r.IdleMemory = ours.started, ours.memory("VmRSS")
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	bare, err := start(ctx, nil, self, "baseline", "-database", bareURL, "-documents", fmt.Sprint(o.documents))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, bare.stop()) }()
+	if t.bare, err = bareNames(bare.address); err != nil {
+		return nil, err
+	}
+	for _, b := range benches(t) {
+		row, err := compare(ctx, o, b, ours.address, bare.address)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", b.name, err)
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	r.PeakMemory = ours.memory("VmHWM")
+	return r, nil
+}
+
+// compare runs both servers in turns and takes the median round of each.
+func compare(ctx context.Context, o options, b bench, ours, bare string) (row, error) {
+	var us, them []result
+	// A short run first fills caches and pools on both sides.
+	for round := range o.rounds + 1 {
+		d := o.duration
+		if round == 0 {
+			d = min(d, 500*time.Millisecond)
+		}
+		a, err := load(ctx, ours, o.conns, d, b.armature)
+		if err != nil {
+			return row{}, fmt.Errorf("armature: %w", err)
+		}
+		z, err := load(ctx, bare, o.conns, d, b.bare)
+		if err != nil {
+			return row{}, fmt.Errorf("bare: %w", err)
+		}
+		if round > 0 {
+			us, them = append(us, a), append(them, z)
+		}
+	}
+	return row{Name: b.name, Armature: median(us), Bare: median(them)}, nil
+}
+
+func median(rs []result) result {
+	slices.SortFunc(rs, func(a, b result) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
+	return rs[len(rs)/2]
+}
+
+func installBench(plugin, to string) error {
+	wasm, err := os.ReadFile(plugin)
+	if err != nil {
+		return err
+	}
+	whole, err := bundle.Embed(wasm, []byte(benchManifest))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(to, whole, 0o600)
+}
+
+// keys gets credentials the way an operator does.
+func keys(env []string, server string) (string, error) {
+	cmd := exec.Command(server, "user", "keys", "Administrator")
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("user keys: %w", err)
+	}
+	var keys struct {
+		Key    string `json:"api_key"`
+		Secret string `json:"api_secret"`
+	}
+	err = json.Unmarshal(out, &keys)
+	return "token " + keys.Key + ":" + keys.Secret, err
+}
+
+// seed creates the documents over HTTP, half of them closed, and returns their
+// names.
+func seed(ctx context.Context, address, auth string, o options) ([]string, error) {
+	var made atomic.Int64
+	end, stop := context.WithCancel(ctx)
+	defer stop()
+	_, err := load(end, address, o.conns, 10*time.Minute, func(int, int) []byte {
+		n := made.Add(1)
+		if n >= int64(o.documents) {
+			stop()
+		}
+		return plain("POST", "/api/resource/ToDo", auth, seedBody(int(n)))
+	})
+	if err != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("make documents: %w", err)
+	}
+	return names("http://"+address+`/api/resource/ToDo?limit=0&filters=[["status","=","Closed"]]`, auth)
+}
+
+// seedBody is the n-th document; every second one is closed.
+func seedBody(n int) []byte {
+	status := []string{"Open", "Closed"}[n%2]
+	return fmt.Appendf(nil, `{"description": "%s, number %d", "status": "%s"}`, strings.Repeat("something to do ", 4), n, status)
+}
+
+func bareNames(address string) ([]string, error) { return names("http://"+address+"/names", "") }
+
+func names(url, auth string) ([]string, error) {
+	r, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Authorization", auth)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Data []struct {
+			Name string `json:"name"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(text, &answer); err != nil || len(answer.Data) == 0 {
+		return nil, fmt.Errorf("%s: no documents: %s", url, text)
+	}
+	list := make([]string, len(answer.Data))
+	for i, d := range answer.Data {
+		list[i] = d.Name
+	}
+	return list, nil
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a server that runs beside us.
+type process struct {
+	cmd     *exec.Cmd
+	address string
+	started time.Duration // from exec until it answers
+	done    chan error
+}
+
+// start runs a server whose first line of output ends in http://address.
+func start(ctx context.Context, env []string, name string, args ...string) (*process, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	var log strings.Builder
+	cmd.Stderr = &log
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewReader(stdout)
+	line, err := lines.ReadString('\n')
+	p := &process{cmd: cmd, started: time.Since(begin), done: make(chan error, 1)}
+	go func() {
+		_, _ = io.Copy(io.Discard, lines)
+		p.done <- cmd.Wait()
+	}()
+	if err != nil {
+		<-p.done
+		return nil, fmt.Errorf("%s did not start: %w\n%s", name, err, log.String())
+	}
+	_, p.address, _ = strings.Cut(strings.TrimSpace(line), "http://")
+	return p, nil
+}
+
+// stop ends the server and waits for it.
+func (p *process) stop() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return <-p.done
+}
+
+// memory reads a field of /proc/<pid>/status, such as VmRSS (now) or VmHWM (the
+// most so far), in bytes; 0 where the system has no such file.
+func (p *process) memory(field string) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, field+":"); ok {
+			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}

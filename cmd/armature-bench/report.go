@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+)
+
+// report is what was measured on one database.
+type report struct {
+	Database    string        `json:"database"`
+	Connections int           `json:"connections"`
+	Documents   int           `json:"documents"`
+	Rows        []row         `json:"rows"`
+	FirstStart  time.Duration `json:"first_start_ns"` // makes the site and compiles the plugin
+	Start       time.Duration `json:"start_ns"`       // with both there
+	IdleMemory  int64         `json:"idle_bytes"`
+	PeakMemory  int64         `json:"peak_bytes"`
+}
+
+// row is one case.
+type row struct {
+	Name     string `json:"name"`
+	Armature result `json:"armature"`
+	Bare     result `json:"bare"`
+}
+
+func (r *report) print(w io.Writer) {
+	fmt.Fprintf(w, "\n%s, %d connections, %d documents\n\n", r.Database, r.Connections, r.Documents)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "\tarmature/s\tp50\tp99\tbare/s\tp50\tp99\tratio\t")
+	for _, x := range r.Rows {
+		fmt.Fprintf(t, "%s\t%.0f\t%s\t%s\t%.0f\t%s\t%s\t%.2f\t\n", x.Name,
+			x.Armature.PerSecond, ms(x.Armature.P50), ms(x.Armature.P99),
+			x.Bare.PerSecond, ms(x.Bare.P50), ms(x.Bare.P99), x.Armature.PerSecond/x.Bare.PerSecond)
+	}
+	t.Flush()
+	fmt.Fprintf(w, "\nfirst start %s, later ones %s; memory idle %s, peak %s\n",
+		ms(r.FirstStart), ms(r.Start), mib(r.IdleMemory), mib(r.PeakMemory))
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond)) }
+
+func mib(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }
+
+func writeJSON(path string, reports []*report) error {
+	if path == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(reports, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
+}
