@@ -8,16 +8,17 @@ import (
 	"armature/core/fault"
 	"armature/core/method"
 	"armature/plugins/manifest"
+	"armature/plugins/schema"
 	"armature/runtime/hostapi"
 )
 
 // newMethod makes a method of the manifest callable.
 func newMethod(g *guest, m manifest.Method) *method.Method {
-	export := m.Export
+	export, arguments := m.Export, m.Arguments()
 	return &method.Method{
 		Path: m.Path, Verbs: m.Verbs, AllowGuest: m.AllowGuest, Roles: m.Roles, Writes: m.Writes,
 		Func: func(ctx context.Context, call *method.Call) (any, error) {
-			input, err := call.Args.JSON()
+			input, err := input(&call.Args, arguments)
 			if err != nil {
 				return nil, err
 			}
@@ -28,6 +29,22 @@ func newMethod(g *guest, m manifest.Method) *method.Method {
 			return json.RawMessage(output), nil
 		},
 	}
+}
+
+// input is the text of the arguments, once they are what the manifest declares.
+// Arguments about which it declares nothing are never decoded.
+func input(args *method.Args, declared *schema.Schema) ([]byte, error) {
+	if declared == nil {
+		return args.JSON()
+	}
+	values, converted := declared.Convert(args.Map())
+	if err := declared.Check(values); err != nil {
+		return nil, err
+	}
+	if converted {
+		*args = method.ArgsMap(values)
+	}
+	return args.JSON()
 }
 
 // call runs an export for a call of a method and returns its output, which is

@@ -56,6 +56,8 @@ func TestFailures(t *testing.T) {
 		trace   bool
 	}{
 		{"acme.todo.close", m{"name": "none"}, fault.NotFound, "DoesNotExistError", "none", true},
+		{"acme.todo.close", m{}, fault.Validation, "ValidationError", "name: is missing", false},
+		{"acme.todo.close", m{"name": 5}, fault.Validation, "FrameworkTypeError", "name: must be of type string", false},
 		{"acme.misbehave.trap", nil, fault.Trap, "PluginTrapError", "acme.misbehave.trap", true},
 		{"acme.misbehave.spin", nil, fault.Exhausted, "ResourceExhaustedError", "fuel", true},
 		{"t.events.grow", nil, fault.Exhausted, "ResourceExhaustedError", "memory", true},
@@ -99,6 +101,22 @@ func TestThrowRollsBack(t *testing.T) {
 	}
 	if got := s.mustGet("ToDo", name).Text("description"); got != "untouched" {
 		t.Errorf("description %q", got)
+	}
+}
+
+// TestConvertedArguments: a query string knows text only.
+func TestConvertedArguments(t *testing.T) {
+	s := newSite(t)
+	typed := `"path": "acme.todo.echo", "args": {"type": "object", "properties": {"n": {"type": "integer"}, "l": {"type": "array"}}},`
+	if err := s.install("todo.wasm", patched(t, todo, `"path": "acme.todo.echo",`, typed)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.run("GET", "acme.todo.echo", m{"n": "12", "l": "[1]", "other": "3"})
+	if want := (m{"n": 12.0, "l": []any{1.0}, "other": "3"}); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	if _, err := s.run("GET", "acme.todo.echo", m{"n": "twelve"}); fault.From(err).Type != "FrameworkTypeError" {
+		t.Errorf("error %v", err)
 	}
 }
 

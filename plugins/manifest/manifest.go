@@ -13,6 +13,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"armature/plugins/schema"
 )
 
 // Manifest is one plugin as its author describes it.
@@ -43,7 +45,12 @@ type Method struct {
 	Args        json.RawMessage `json:"args,omitempty"`   // JSON Schema
 	Result      json.RawMessage `json:"result,omitempty"` // JSON Schema
 	Description string          `json:"description,omitempty"`
+
+	arguments *schema.Schema
 }
+
+// Arguments is the schema of Args, ready for use; nil admits everything.
+func (x Method) Arguments() *schema.Schema { return x.arguments }
 
 // TxManual says that the method calls other servers first and begins its
 // transaction with the first document call after the last of them.
@@ -91,12 +98,26 @@ func Parse(text []byte) (*Manifest, error) {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
 	for i := range m.Methods {
-		if m.Methods[i].Export == "" {
-			m.Methods[i].Export = m.Methods[i].Path
+		if err := m.Methods[i].complete(); err != nil {
+			return nil, fmt.Errorf("manifest: methods[%d]%w", i, err)
 		}
 	}
 	if err := m.validate(); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
 	return m, nil
+}
+
+// complete fills in what a method may leave out and compiles its schemas.
+func (x *Method) complete() (err error) {
+	if x.Export == "" {
+		x.Export = x.Path
+	}
+	if x.arguments, err = schema.Compile(x.Args); err != nil {
+		return fmt.Errorf(".args: %w", err)
+	}
+	if _, err := schema.Compile(x.Result); err != nil {
+		return fmt.Errorf(".result: %w", err)
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -130,7 +131,7 @@ func members(t reflect.Type) fields {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil
 	}
-	return reflect.VisibleFields(t)
+	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return !f.IsExported() })
 }
 
 func (fs fields) typeOf(name string) reflect.Type {

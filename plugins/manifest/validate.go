@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -109,8 +108,6 @@ func (x Method) validate(field, plugin string) error {
 			"expected "+strings.Join(verbs, ", ")),
 		eachOf(field+".roles", x.Roles, plain, "expected the name of a role"),
 		check(x.Tx == "" || x.Tx == TxManual, field+".tx", "expected %q or nothing, found %q", TxManual, x.Tx),
-		schema(field+".args", x.Args),
-		schema(field+".result", x.Result),
 	)
 }
 
@@ -131,12 +128,6 @@ func exportName(field, name string) error {
 		check(len(name) <= 200, field, "over 200 characters"),
 		check(!slices.Contains(own, name) && !strings.HasPrefix(name, abi.ReservedPrefix), field, "%q is reserved", name),
 	)
-}
-
-// schema accepts what a JSON Schema may be: an object, or true or false.
-func schema(field string, text json.RawMessage) error {
-	s := string(text)
-	return check(s == "" || s == "true" || s == "false" || s[0] == '{', field, "expected a JSON Schema: an object")
 }
 
 // plain reports whether s is a name people give: not empty, one line, no space
