@@ -14,6 +14,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"armature/runtime/engine/internal/linear"
+	"armature/runtime/engine/internal/rewrite"
 )
 
 // Config is what an engine is made from. The zero value of a field means its
@@ -47,6 +48,8 @@ func (c Config) withDefaults() Config {
 	c.Defaults = c.Defaults.Or(DefaultLimits())
 	c.Maximum = c.Maximum.Or(MaxLimits())
 	c.Maximum.Memory = min(c.Maximum.Memory, 65535<<16)
+	c.Maximum.Fuel = min(c.Maximum.Fuel, 1<<42) // what the meter can hold
+	c.Maximum.Depth = min(c.Maximum.Depth, rewrite.MaxDepth)
 	c.Init = c.Init.Or(Limits{Fuel: 12_500_000_000, Wall: 30 * time.Second}).Or(c.Maximum).Min(c.Maximum)
 	c.Slots = or(c.Slots, max(runtime.GOMAXPROCS(0)-1, 1))
 	c.CompileWorkers = or(c.CompileWorkers, 1)

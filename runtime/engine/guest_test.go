@@ -85,6 +85,9 @@ func (thrown) Error() string { return "thrown by the guest" }
 func newEngine(tb testing.TB, cfg engine.Config) *engine.Engine {
 	tb.Helper()
 	cfg.Imports = append(cfg.Imports, hostImports()...)
+	if cfg.CacheDir == "" {
+		cfg.CacheDir = cacheDir
+	}
 	e, err := engine.New(tb.Context(), cfg)
 	if err != nil {
 		tb.Fatal(err)

@@ -21,8 +21,7 @@ type instance struct {
 	mem      api.Memory
 	memory   linear.Memory // what is behind mem; nil if the guest has none
 	globals  []api.MutableGlobal
-	fuel     api.MutableGlobal
-	depth    api.MutableGlobal
+	meter    api.MutableGlobal
 	funcs    map[string]api.Function // each with its own stack, made on first use
 
 	call      *Call
@@ -56,10 +55,7 @@ func (in *instance) bind() error {
 		}
 	}
 	var err error
-	if in.fuel, err = global(abi.ReservedPrefix + rewrite.Fuel); err != nil {
-		return err
-	}
-	in.depth, err = global(abi.ReservedPrefix + rewrite.Depth)
+	in.meter, err = global(abi.ReservedPrefix + rewrite.Meter)
 	return err
 }
 

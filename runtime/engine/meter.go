@@ -35,14 +35,17 @@ func (e *Engine) linkYield(ctx context.Context) error {
 // startMeter gives a call its first fuel.
 func (in *instance) startMeter(c *Call) {
 	in.spent = int64(c.prepaid)
-	in.given = int64(min(c.limits.Fuel-min(c.limits.Fuel, c.prepaid), quantum))
-	in.fuel.Set(uint64(in.given))
-	in.depth.Set(uint64(c.limits.Depth))
+	in.refill(int64(min(c.limits.Fuel-min(c.limits.Fuel, c.prepaid), quantum)), uint64(c.limits.Depth))
+}
+
+func (in *instance) refill(fuel int64, depth uint64) {
+	in.given = fuel
+	in.meter.Set(uint64(fuel)<<rewrite.FuelShift | depth)
 }
 
 // used is the fuel the call has spent, nested calls included.
 func (in *instance) used() uint64 {
-	return uint64(in.spent + in.given - int64(in.fuel.Get()))
+	return uint64(in.spent + in.given - int64(in.meter.Get())>>rewrite.FuelShift)
 }
 
 // yield interrupts the guest: it ends the call when a limit is reached, lets
@@ -50,7 +53,8 @@ func (in *instance) used() uint64 {
 func (in *instance) yield() {
 	c := in.call
 	c.usage.Yields++
-	if int64(in.depth.Get()) < 0 {
+	meter := in.meter.Get()
+	if meter&rewrite.DepthGuard != 0 {
 		c.stop(TooDeep, "more than %d nested calls", c.limits.Depth)
 	}
 	used := in.used()
@@ -60,8 +64,7 @@ func (in *instance) yield() {
 	c.checkTime()
 	c.takeTurn()
 	in.spent = int64(used)
-	in.given = int64(min(c.limits.Fuel-used, quantum))
-	in.fuel.Set(uint64(in.given))
+	in.refill(int64(min(c.limits.Fuel-used, quantum)), meter&rewrite.MaxDepth)
 }
 
 // checkTime ends the call when its time is up or its caller is gone.

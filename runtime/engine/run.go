@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"armature/runtime/abi"
+	"armature/runtime/engine/internal/rewrite"
 )
 
 // Call runs one exported function from the module's initial state. Except for
@@ -155,7 +156,7 @@ func (c *Call) fuelLeft() uint64 {
 // interruption.
 func (c *Call) charge(fuel uint64) {
 	if c.in != nil {
-		c.in.fuel.Set(c.in.fuel.Get() - fuel)
+		c.in.meter.Set(c.in.meter.Get() - fuel<<rewrite.FuelShift)
 	}
 }
 

@@ -17,8 +17,7 @@ const bulkShift = 2
 
 func (m *module) yieldFunc() uint32   { return uint32(len(m.imports)) }
 func (m *module) helper(h int) uint32 { return uint32(len(m.imports) + 1 + len(m.funcs) + h) }
-func (m *module) fuelGlobal() uint32  { return uint32(len(m.globals)) }
-func (m *module) depthGlobal() uint32 { return uint32(len(m.globals)) + 1 }
+func (m *module) meter() uint32       { return uint32(len(m.globals)) }
 func (m *module) helperType(h int) uint32 {
 	return m.addType(helperTypes[h].params, helperTypes[h].results)
 }
@@ -50,36 +49,25 @@ func (m *module) addType(params, results []byte) uint32 {
 	return uint32(len(m.types) - 1)
 }
 
-// appendAdd adds a constant to an i64 global.
-func (m *module) appendAdd(b []byte, global uint32, n int64) []byte {
-	b = putU(append(b, opGlobalGet), uint64(global))
-	op := byte(opI64Add)
+// appendPlus puts a global or local with a constant added or subtracted on the
+// stack.
+func appendPlus(b []byte, get byte, index uint32, n int64) []byte {
+	b = putU(append(b, get), uint64(index))
 	if n < 0 {
-		op, n = opI64Sub, -n
+		return append(putS(append(b, opI64Const), -n), opI64Sub)
 	}
-	b = append(putS(append(b, opI64Const), n), op)
-	return putU(append(b, opGlobalSet), uint64(global))
+	return append(putS(append(b, opI64Const), n), opI64Add)
 }
 
-// appendSub subtracts a constant from an i64 global and keeps the outcome in a
-// local.
-func (m *module) appendSub(b []byte, global uint32, n int64, local uint32) []byte {
-	b = putU(append(b, opGlobalGet), uint64(global))
-	b = append(putS(append(b, opI64Const), n), opI64Sub)
-	b = putU(append(b, opLocalTee), uint64(local))
-	return putU(append(b, opGlobalSet), uint64(global))
+// appendSave stores a local as the meter, appendRestore the reverse.
+func (m *module) appendSave(b []byte, local uint32) []byte {
+	b = putU(append(b, opLocalGet), uint64(local))
+	return putU(append(b, opGlobalSet), uint64(m.meter()))
 }
 
-// appendYieldIfNegative calls the host when the i64 on the stack is negative.
-func (m *module) appendYieldIfNegative(b []byte) []byte {
-	b = append(b, opI64Const, 0, opI64LtS, opIf, blockEmpty, opCall)
-	return append(putU(b, uint64(m.yieldFunc())), opEnd)
-}
-
-// appendCheck calls the host when fuel has run out.
-func (m *module) appendCheck(b []byte) []byte {
-	b = putU(append(b, opGlobalGet), uint64(m.fuelGlobal()))
-	return m.appendYieldIfNegative(b)
+func (m *module) appendRestore(b []byte, local uint32) []byte {
+	b = putU(append(b, opGlobalGet), uint64(m.meter()))
+	return putU(append(b, opLocalSet), uint64(local))
 }
 
 // helperBody returns the code of a helper, its size excluded.
@@ -99,10 +87,12 @@ func (m *module) helperBody(h int) []byte {
 // chargeBody: fuel -= n >> bulkShift; check; return n.
 func (m *module) chargeBody() []byte {
 	b := []byte{0}
-	b = putU(append(b, opGlobalGet), uint64(m.fuelGlobal()))
-	b = append(b, opLocalGet, 0, opI64ExtendU, opI64Const, bulkShift, opI64ShrU, opI64Sub)
-	b = putU(append(b, opGlobalSet), uint64(m.fuelGlobal()))
-	b = m.appendCheck(b)
+	b = putU(append(b, opGlobalGet), uint64(m.meter()))
+	b = append(b, opLocalGet, 0, opI64ExtendU, opI64Const, bulkShift, opI64ShrU, opI64Const, FuelShift, opI64Shl, opI64Sub)
+	b = putU(append(b, opGlobalSet), uint64(m.meter()))
+	b = putU(append(b, opGlobalGet), uint64(m.meter()))
+	b = append(b, opI64Const, 0, opI64LtS, opIf, blockEmpty, opCall)
+	b = append(putU(b, uint64(m.yieldFunc())), opEnd)
 	return append(b, opLocalGet, 0, opEnd)
 }
 

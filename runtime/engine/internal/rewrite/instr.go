@@ -19,7 +19,7 @@ const (
 	opSelect       = 0x1b
 	opSelectTyped  = 0x1c
 	opLocalGet     = 0x20
-	opLocalSet     = 0x21
+	opLocalSet     = 0x21 // each set follows its get
 	opLocalTee     = 0x22
 	opGlobalGet    = 0x23
 	opGlobalSet    = 0x24
@@ -33,6 +33,7 @@ const (
 	opF64Const     = 0x44
 	opI32GtU       = 0x4b
 	opI32LeU       = 0x4d
+	opI64Ne        = 0x52
 	opI64LtS       = 0x53
 	opI64GtU       = 0x56
 	opI32Add       = 0x6a
@@ -40,7 +41,7 @@ const (
 	opI32Or        = 0x72
 	opI64Add       = 0x7c
 	opI64Sub       = 0x7d
-	opI64Or        = 0x84
+	opI64And       = 0x83
 	opI64Shl       = 0x86
 	opI64ShrU      = 0x88
 	opI64ExtendU   = 0xad
@@ -91,7 +92,21 @@ type instr struct {
 // decoder reads the instructions of one function body.
 type decoder struct {
 	reader
-	labels []uint32 // of the latest br_table, the default last
+	labels []uint32   // of the latest br_table, the default last
+	open   []openLoop // for the first pass
+}
+
+// openLoop is a loop whose end has not been read.
+type openLoop struct {
+	depth int
+	calls bool
+}
+
+// called notes a call in the open loops.
+func (d *decoder) called() {
+	for i := len(d.open) - 1; i >= 0 && !d.open[i].calls; i-- {
+		d.open[i].calls = true
+	}
 }
 
 func (d *decoder) next(in *instr) {

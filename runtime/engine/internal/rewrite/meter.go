@@ -37,8 +37,9 @@ type frame struct {
 type emitter struct {
 	m      *module
 	f      *funcInfo
-	deep   bool
-	temp   uint32 // our i64 locals: fuel, and depth
+	deep   bool   // counts call depth
+	local  bool   // keeps the meter in a local between calls
+	temp   uint32 // our local, for the meter
 	out    []byte
 	marks  []mark
 	cur    int
@@ -51,13 +52,14 @@ func (e *emitter) body(i int, d *decoder) []byte {
 	m := e.m
 	e.f = &m.info[i]
 	e.deep = !e.f.inline && m.deep(e.f)
+	e.local = !e.f.inline && e.f.tight
 	e.temp = e.f.locals
 	e.out, e.marks, e.frames, e.cur = e.out[:0], e.marks[:0], e.frames[:0], 0
 
 	body := m.bodies[i]
 	d.reader = reader{b: body, at: e.f.code, what: "code"}
 	results := m.types[m.funcs[i]].results
-	if e.deep {
+	if e.wrapped() {
 		e.out = putS(append(e.out, opBlock), m.blockOf(results))
 	}
 	e.marks = append(e.marks, mark{parent: -1, kind: markEntry})
@@ -72,6 +74,10 @@ func (e *emitter) body(i int, d *decoder) []byte {
 	}
 	return e.splice(body)
 }
+
+// wrapped reports whether the body is put into a block, so that every way out
+// of the function passes the code behind it.
+func (e *emitter) wrapped() bool { return e.deep || e.local }
 
 // instruction emits one instruction and reports whether it was the last.
 func (e *emitter) instruction(in *instr, d *decoder, body []byte) (last bool) {
@@ -103,7 +109,7 @@ func (e *emitter) instruction(in *instr, d *decoder, body []byte) (last bool) {
 		}
 		return false
 	case opReturn:
-		if e.deep {
+		if e.wrapped() {
 			e.out = putU(append(e.out, opBr), uint64(e.label(uint32(len(e.frames)))))
 			return false
 		}
@@ -112,13 +118,17 @@ func (e *emitter) instruction(in *instr, d *decoder, body []byte) (last bool) {
 		return false
 	case opCallIndirect:
 		e.marks[e.cur].cost += costIndirect
+		e.save()
+		e.copy(body, in)
+		e.restore()
+		return false
 	case opRefFunc:
 		e.out = putU(append(e.out, in.op), uint64(e.m.shifted(in.a)))
 		return false
 	case opMemoryGrow:
 		e.marks[e.cur].cost += costGrow
 	case opMisc:
-		if in.sub >= miscMemoryInit && in.sub != miscTableSize {
+		if isBulk(in.sub) {
 			e.bulk(in, body)
 			return false
 		}
@@ -166,7 +176,13 @@ func (e *emitter) loop(in *instr, body []byte) {
 		f.wrapped = true
 		f.wraps++
 		e.copy(body, in)
-		e.out = e.m.appendCheck(e.out)
+		if e.local {
+			e.out = putU(append(e.out, opLocalGet), uint64(e.temp))
+		} else {
+			e.out = putU(append(e.out, opGlobalGet), uint64(e.m.meter()))
+		}
+		e.out = append(e.out, opI64Const, 0, opI64LtS)
+		e.out = e.yieldIf(e.out)
 	}
 	e.frames = append(e.frames, f)
 	e.copy(body, in)
@@ -180,8 +196,8 @@ func (e *emitter) loop(in *instr, body []byte) {
 func (e *emitter) end() (last bool) {
 	e.out = append(e.out, opEnd)
 	if len(e.frames) == 0 {
-		if e.deep {
-			e.out = e.m.appendAdd(e.out, e.m.depthGlobal(), e.f.weight)
+		e.leave()
+		if e.wrapped() {
 			e.out = append(e.out, opEnd)
 		}
 		return true
@@ -196,8 +212,23 @@ func (e *emitter) end() (last bool) {
 	return false
 }
 
+// leave gives the depth back and stores the meter, at the end of the function.
+func (e *emitter) leave() {
+	switch {
+	case e.deep && e.local:
+		e.out = appendPlus(e.out, opLocalGet, e.temp, e.f.weight)
+	case e.deep:
+		e.out = appendPlus(e.out, opGlobalGet, e.m.meter(), e.f.weight)
+	case e.local:
+		e.out = putU(append(e.out, opLocalGet), uint64(e.temp))
+	default:
+		return
+	}
+	e.out = putU(append(e.out, opGlobalSet), uint64(e.m.meter()))
+}
+
 func (e *emitter) call(callee uint32) {
-	e.out = putU(append(e.out, opCall), uint64(e.m.shifted(callee)))
+	e.emitCall(e.m.shifted(callee))
 	if int(callee) < len(e.m.imports) {
 		e.marks[e.cur].cost += costImport
 		return
@@ -207,19 +238,39 @@ func (e *emitter) call(callee uint32) {
 	}
 }
 
+func (e *emitter) emitCall(f uint32) {
+	e.save()
+	e.out = putU(append(e.out, opCall), uint64(f))
+	e.restore()
+}
+
+// save makes the meter that the function keeps in a local known to others, and
+// restore takes it up again.
+func (e *emitter) save() {
+	if e.local {
+		e.out = e.m.appendSave(e.out, e.temp)
+	}
+}
+
+func (e *emitter) restore() {
+	if e.local {
+		e.out = e.m.appendRestore(e.out, e.temp)
+	}
+}
+
 // bulk charges an operation by its length, which is on top of the stack, or
 // replaces it by a helper that also cuts it into pieces.
 func (e *emitter) bulk(in *instr, body []byte) {
 	e.marks[e.cur].cost += costBulk
 	switch in.sub {
 	case miscMemoryFill:
-		e.out = putU(append(e.out, opCall), uint64(e.m.helper(helperFill)))
+		e.emitCall(e.m.helper(helperFill))
 	case miscMemoryCopy:
-		e.out = putU(append(e.out, opCall), uint64(e.m.helper(helperCopy)))
+		e.emitCall(e.m.helper(helperCopy))
 	case miscDataDrop, miscElemDrop:
 		e.copy(body, in)
 	default:
-		e.out = putU(append(e.out, opCall), uint64(e.m.helper(helperCharge)))
+		e.emitCall(e.m.helper(helperCharge))
 		e.copy(body, in)
 	}
 }
@@ -259,31 +310,53 @@ func (e *emitter) locals(out, body []byte) []byte {
 		return append(putU(out, uint64(groups)), declared...)
 	}
 	out = append(putU(out, uint64(groups)+1), declared...)
-	return append(out, 2, 0x7e)
+	return append(out, 1, 0x7e)
 }
 
+// charge writes the charge of a mark.
 func (e *emitter) charge(out []byte, mk *mark) []byte {
 	m := e.m
-	if mk.kind == markPlain {
-		return m.appendAdd(out, m.fuelGlobal(), -mk.cost)
+	n := mk.cost << FuelShift
+	get, index := byte(opGlobalGet), m.meter()
+	if e.local && mk.kind != markEntry {
+		get, index = opLocalGet, e.temp
 	}
-	out = m.appendSub(out, m.fuelGlobal(), mk.cost, e.temp)
 	switch mk.kind {
+	case markPlain:
+		out = appendPlus(out, get, index, -n)
+		return putU(append(out, get+1), uint64(index)) // the set beside the get
 	case markEntry:
 		if e.deep {
-			out = m.appendSub(out, m.depthGlobal(), e.f.weight, e.temp+1)
-			out = putU(append(out, opLocalGet), uint64(e.temp))
-			out = putU(append(out, opLocalGet), uint64(e.temp+1))
-			out = append(out, opI64Or)
-		} else {
-			out = putU(append(out, opLocalGet), uint64(e.temp))
+			n += e.f.weight
 		}
-		return m.appendYieldIfNegative(out)
-	case markLoop:
-		out = putU(append(out, opLocalGet), uint64(e.temp))
-		return append(out, opI64Const, 0, opI64LtS, opBrIf, 1)
-	default:
-		out = putU(append(out, opLocalGet), uint64(e.temp))
-		return m.appendYieldIfNegative(out)
 	}
+	out = appendPlus(out, get, index, -n)
+	out = putU(append(out, opLocalTee), uint64(e.temp))
+	if !e.local {
+		out = putU(append(out, opGlobalSet), uint64(m.meter()))
+		out = putU(append(out, opLocalGet), uint64(e.temp))
+	}
+	if mk.kind == markEntry && e.deep {
+		out = putS(append(out, opI64Const), -1<<63|DepthGuard)
+		out = append(out, opI64And, opI64Const, 0, opI64Ne)
+		return e.yieldIf(out)
+	}
+	out = append(out, opI64Const, 0, opI64LtS)
+	if mk.kind == markLoop {
+		return append(out, opBrIf, 1)
+	}
+	return e.yieldIf(out)
+}
+
+// yieldIf calls the host when the number on the stack is not zero.
+func (e *emitter) yieldIf(out []byte) []byte {
+	out = append(out, opIf, blockEmpty)
+	if e.local {
+		out = e.m.appendSave(out, e.temp)
+	}
+	out = putU(append(out, opCall), uint64(e.m.yieldFunc()))
+	if e.local {
+		out = e.m.appendRestore(out, e.temp)
+	}
+	return append(out, opEnd)
 }

@@ -25,7 +25,7 @@ import "fmt"
 
 // Version changes with every change of the output, so that code compiled from
 // an older output is not taken for current.
-const Version = 1
+const Version = 3
 
 // Options are the host's names and ceilings.
 type Options struct {
@@ -37,11 +37,20 @@ type Options struct {
 // Names we add, behind Options.Prefix.
 const (
 	HostModule = "host"  // the module of our import
-	Yield      = "yield" // called when fuel or depth is below zero
-	Fuel       = "fuel"  // i64 global: work left before the next yield
-	Depth      = "depth" // i64 global: call depth left
+	Yield      = "yield" // called when fuel or depth is used up
+	Meter      = "meter" // i64 global: fuel and depth, see FuelShift
 	Start      = "start" // the former start function
 	global     = "global."
+)
+
+// The meter global holds the fuel left before the next yield in its upper bits,
+// signed, and the call depth left in its lower ones. One global, because a
+// function's entry then subtracts, stores and tests once for both. DepthGuard is
+// set when the depth has gone below zero.
+const (
+	FuelShift  = 20
+	DepthGuard = 1 << (FuelShift - 1)
+	MaxDepth   = DepthGuard - 1
 )
 
 // Func is an imported or exported function; types as in the binary format.

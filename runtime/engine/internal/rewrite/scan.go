@@ -26,6 +26,7 @@ type funcInfo struct {
 	weight  int64  // of one activation, in units of call depth
 	cost    int64  // of all its instructions, callees excluded
 	loops   bool
+	tight   bool // has a loop without calls
 	unknown bool // calls through a table
 	bulk    bool
 	callees []uint32 // own functions called directly, by own index
@@ -92,6 +93,7 @@ func (m *module) scanBody(d *decoder, i int) {
 	f.weight = 1 + int64(f.locals)/16
 
 	var in instr
+	d.open = d.open[:0]
 	for depth := 1; depth > 0; {
 		d.next(&in)
 		if !free(in.op) {
@@ -105,11 +107,16 @@ func (m *module) scanBody(d *decoder, i int) {
 			m.blockType(in.blockType)
 			depth++
 			f.loops = true
+			d.open = append(d.open, openLoop{depth: depth})
 		case opElse:
 			if depth == 1 {
 				fail("code has an else without an if")
 			}
 		case opEnd:
+			if n := len(d.open); n > 0 && d.open[n-1].depth == depth {
+				f.tight = f.tight || !d.open[n-1].calls
+				d.open = d.open[:n-1]
+			}
 			depth--
 		case opBr, opBrIf:
 			checkLabel(in.a, depth)
@@ -118,9 +125,11 @@ func (m *module) scanBody(d *decoder, i int) {
 				checkLabel(l, depth)
 			}
 		case opCall:
+			d.called()
 			m.scanCall(f, m.funcIndex(in.a))
 		case opCallIndirect:
 			m.typeIndex(in.a)
+			d.called()
 			f.cost += costIndirect
 			f.unknown = true
 		case opLocalGet, opLocalSet, opLocalTee:
@@ -136,7 +145,12 @@ func (m *module) scanBody(d *decoder, i int) {
 		case opMemoryGrow:
 			f.cost += costGrow
 		case opMisc:
-			m.scanMisc(f, &in)
+			m.scanMisc(&in)
+			if isBulk(in.sub) {
+				d.called()
+				f.bulk = true
+				f.cost += costBulk
+			}
 		}
 	}
 	d.end()
@@ -184,7 +198,7 @@ func (m *module) scanCall(f *funcInfo, callee uint32) {
 	f.callees = append(f.callees, callee-uint32(len(m.imports)))
 }
 
-func (m *module) scanMisc(f *funcInfo, in *instr) {
+func (m *module) scanMisc(in *instr) {
 	switch in.sub {
 	case miscMemoryInit:
 		m.usesData = true
@@ -202,8 +216,7 @@ func (m *module) scanMisc(f *funcInfo, in *instr) {
 	case miscTableFill:
 		m.keep("tables are changed (table.fill)")
 	}
-	if in.sub >= miscMemoryInit && in.sub != miscTableSize {
-		f.bulk = true
-		f.cost += costBulk
-	}
 }
+
+// isBulk reports whether an instruction behind opMisc works on a range.
+func isBulk(sub uint32) bool { return sub >= miscMemoryInit && sub != miscTableSize }

@@ -45,7 +45,7 @@ func (m *module) write() *Module {
 			return putU(putU(append(b, 1), uint64(m.min)), uint64(m.declared)+1)
 		})
 	}
-	w.vector(secGlobal, len(m.globals)+2, func(b []byte, i int) []byte {
+	w.vector(secGlobal, len(m.globals)+1, func(b []byte, i int) []byte {
 		if i >= len(m.globals) {
 			return append(b, 0x7e, 1, opI64Const, 0, opEnd)
 		}
@@ -110,7 +110,7 @@ func (m *module) writeExports(w *writer, out *Module) {
 			all = append(all, export{name, 3, uint32(i)})
 		}
 	}
-	all = append(all, export{m.opt.Prefix + Fuel, 3, m.fuelGlobal()}, export{m.opt.Prefix + Depth, 3, m.depthGlobal()})
+	all = append(all, export{m.opt.Prefix + Meter, 3, m.meter()})
 	if m.start >= 0 {
 		all = append(all, export{m.opt.Prefix + Start, 0, m.shifted(uint32(m.start))})
 	}
