@@ -19,9 +19,6 @@ func WithObserver(ctx context.Context, fn Observer) context.Context {
 	return context.WithValue(ctx, observerKey{}, fn)
 }
 
-// slowShape is how long a list may take before its shape counts as slow.
-const slowShape = 20 * time.Millisecond
-
 // watch times one statement.
 type watch struct {
 	s     *Store
@@ -44,8 +41,8 @@ func (w *watch) done(args []any) {
 		return
 	}
 	d := time.Since(w.start)
-	if w.st.list && d > slowShape {
-		w.st.slow.Store(true)
+	if w.st.list {
+		w.st.note(d)
 	}
 	if w.s.slow > 0 && d >= w.s.slow {
 		// Without arguments: a log is read by more people than a database.

@@ -3,12 +3,13 @@ package store
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"armature/core/document"
 )
 
-// statement is the text of one shape with what is known about its rows. It is
-// immutable but for slow.
+// statement is the text of one shape with what is known about its rows and
+// its time.
 type statement struct {
 	text  string
 	dt    *document.DocType // for messages; nil for the store's own tables
@@ -17,9 +18,22 @@ type statement struct {
 
 	fleeting bool // run once: not worth preparing
 
-	// slow is set once the shape took long. Only then is it worth being able to
-	// cancel it: watching a context costs as much as a small list.
-	slow atomic.Bool
+	took atomic.Int64 // moving average of how long a list took, in ns
+}
+
+// worthCancelling is how long a list takes on average before it is run under
+// its context. Watching one costs as much as a small list, so quick shapes are
+// left to end by themselves.
+const worthCancelling = 5 * time.Millisecond
+
+func (st *statement) cancellable() bool {
+	return st.list && time.Duration(st.took.Load()) > worthCancelling
+}
+
+// note counts a run for the average; that two at once may lose one is no harm.
+func (st *statement) note(d time.Duration) {
+	took := st.took.Load()
+	st.took.Store(took + (int64(d)-took)/8)
 }
 
 // cell is one output column.

@@ -83,7 +83,7 @@ func (b *sqliteBackend) query(ctx context.Context, st *statement, args []any) (c
 	if err != nil {
 		return cursor{}, err
 	}
-	if !st.list || !st.slow.Load() {
+	if !st.cancellable() {
 		ctx = context.Background()
 	}
 	rows, err := p.stmt.QueryContext(ctx, args...)

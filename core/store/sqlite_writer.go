@@ -359,7 +359,7 @@ func (w *writer) abandon() { _ = w.control("ROLLBACK") }
 
 // query runs a statement for whoever has the writer.
 func (w *writer) query(ctx context.Context, st *statement, args []any) (cursor, error) {
-	if !st.list || !st.slow.Load() {
+	if !st.cancellable() {
 		ctx = context.Background()
 	}
 	if st.fleeting {
