@@ -36,7 +36,7 @@ var eng = sync.OnceValues(func() (*engine.Engine, error) {
 
 // site is a site on a real database, with plugins.
 type site struct {
-	t         *testing.T
+	t         testing.TB
 	dir       string // where bundles are installed
 	loader    *loader.Loader
 	documents *document.Service
@@ -44,7 +44,7 @@ type site struct {
 	store     document.Store
 }
 
-func newSite(t *testing.T) *site {
+func newSite(t testing.TB) *site {
 	t.Helper()
 	ctx := t.Context()
 	s := &site{t: t, dir: t.TempDir()}

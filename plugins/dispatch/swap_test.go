@@ -19,7 +19,7 @@ import (
 )
 
 // patched is a guest with one piece of its manifest replaced.
-func patched(t *testing.T, dir, old, new string) []byte {
+func patched(t testing.TB, dir, old, new string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, bundle.ManifestFile))
 	if err != nil {
