@@ -80,6 +80,9 @@ func (x *exchange) setErrorHeaders(e *fault.Error) {
 // logFailure notes the cause of a failure that is the server's, with the id the
 // client was given. Refusals are not failures: the access log has their status.
 func (x *exchange) logFailure(e *fault.Error, err error) {
+	if x.w.begun() && x.ctx.Err() != nil {
+		return // the client left in the middle of the answer
+	}
 	level := slog.LevelError
 	switch e.Kind {
 	case fault.Internal:

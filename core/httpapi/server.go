@@ -64,6 +64,7 @@ func (x *exchange) run() error {
 	}
 	x.site, x.release = site, release
 	x.limitBody()
+	x.allowOrigin()
 	if x.r.Method == http.MethodOptions {
 		x.sendEmpty(http.StatusOK)
 		return nil

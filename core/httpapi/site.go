@@ -46,8 +46,9 @@ type Site struct {
 	// nil: debug=True shows nothing.
 	Observe func(ctx context.Context, fn func(sql string, args []any, d time.Duration)) context.Context
 
-	MaxBody    int64 // bytes of a request body; 0: DefaultMaxBody
-	HideTraces bool  // System Settings: allow_error_traceback is off
+	MaxBody    int64    // bytes of a request body; 0: DefaultMaxBody
+	HideTraces bool     // System Settings: allow_error_traceback is off
+	Origins    []string // site setting allow_cors: origins, or "*"
 }
 
 // Limiter meters the processing time of a site's requests.

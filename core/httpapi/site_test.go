@@ -34,7 +34,7 @@ var callers = map[string]*identity.Caller{
 
 // testSite is a site on a real database, behind the whole handler.
 type testSite struct {
-	t       *testing.T
+	t       testing.TB
 	site    *httpapi.Site
 	handler http.Handler
 	log     *bytes.Buffer
@@ -43,9 +43,16 @@ type testSite struct {
 
 func newSite(t *testing.T) *testSite {
 	t.Helper()
+	s := newSiteIn(t, t.TempDir())
+	s.t = t
+	return s
+}
+
+func newSiteIn(t testing.TB, dir string) *testSite {
+	t.Helper()
 	ctx := context.Background()
 	now := time.Now
-	db, err := store.OpenSQLite(ctx, filepath.Join(t.TempDir(), "site.db"), store.Options{Durability: store.Crash})
+	db, err := store.OpenSQLite(ctx, filepath.Join(dir, "site.db"), store.Options{Durability: store.Crash})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +70,7 @@ func newSite(t *testing.T) *testSite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &testSite{t: t, log: &bytes.Buffer{}}
+	s := &testSite{log: &bytes.Buffer{}}
 	s.site = &httpapi.Site{
 		Name: "test", Documents: documents, Store: db, Authenticate: authenticate,
 		Methods: method.New(method.Config{
@@ -209,7 +216,7 @@ type request struct {
 
 // answer is what came back.
 type answer struct {
-	t      *testing.T
+	t      testing.TB
 	status int
 	header http.Header
 	text   string

@@ -3,6 +3,7 @@ package method
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"armature/core/fault"
@@ -110,15 +111,13 @@ func (a *Args) Without(names ...string) Args {
 	if a.text != nil && !mentions(a.text, names) {
 		return *a
 	}
-	var kept map[string]any
-	for name, v := range a.Map() {
-		if slices.Contains(names, name) {
-			continue
-		}
-		if kept == nil {
-			kept = make(map[string]any, len(a.decoded))
-		}
-		kept[name] = v
+	all := a.Map()
+	if !slices.ContainsFunc(names, func(name string) bool { _, there := all[name]; return there }) {
+		return *a // the text stays as it came
+	}
+	kept := maps.Clone(all)
+	for _, name := range names {
+		delete(kept, name)
 	}
 	return Args{decoded: kept}
 }

@@ -99,6 +99,9 @@ func (f *Field) aggregate(name, arg string) (ok bool) {
 
 // cutAlias takes "as alias" off the end.
 func cutAlias(s string) (expr, alias string, ok bool) {
+	if !strings.ContainsAny(s, " \t\n\r") {
+		return s, "", true // most are plain names
+	}
 	s = strings.Join(strings.Fields(s), " ")
 	i := strings.LastIndex(strings.ToLower(s), " as ")
 	if i < 0 || i+len(" as ") > len(s) {
