@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"armature/core/fault"
+	"armature/runtime/engine/internal/rewrite"
 )
 
 // Reason says why a call failed.
@@ -192,7 +193,7 @@ func guestStack(text string) []string {
 		if !ok {
 			break
 		}
-		if name := frameName(line); name != "" {
+		if name := frameName(line); name != "" && name != rewrite.DetourName {
 			stack = append(stack, name)
 		}
 	}

@@ -8,6 +8,46 @@ const (
 	helperCount
 )
 
+// detour is a function that interrupts another one at its entry: it calls the
+// host, takes the entry's charge back, and calls the function again.
+type detour struct {
+	own     int // the function, by own index
+	charged int64
+}
+
+// detour adds a detour and returns its index.
+func (m *module) detour(own int, charged int64) uint32 {
+	m.detours = append(m.detours, detour{own, charged})
+	return m.helper(helperCount + len(m.detours) - 1)
+}
+
+// addedType and addedBody are the type and code of a function we add, by number
+// behind the guest's own.
+func (m *module) addedType(i int) uint32 {
+	if i < helperCount {
+		return m.addType(helperTypes[i].params, helperTypes[i].results)
+	}
+	return m.funcs[m.detours[i-helperCount].own]
+}
+
+func (m *module) addedBody(i int) []byte {
+	if i < helperCount {
+		return m.helperBody(i)
+	}
+	d := m.detours[i-helperCount]
+	b := putU([]byte{0, opCall}, uint64(m.yieldFunc()))
+	b = appendPlus(b, opGlobalGet, m.meter(), d.charged)
+	b = putU(append(b, opGlobalSet), uint64(m.meter()))
+	for p := range m.types[m.funcs[d.own]].params {
+		b = putU(append(b, opLocalGet), uint64(p))
+	}
+	b = putU(append(b, opCall), uint64(m.shifted(uint32(len(m.imports)+d.own))))
+	return append(b, opEnd)
+}
+
+// added is how many functions we add.
+func (m *module) added() int { return helperCount + len(m.detours) }
+
 // chunk is the largest piece of a bulk operation, in bytes: nothing can be
 // interrupted for as long as one takes.
 const chunk = 1 << 20
@@ -18,9 +58,8 @@ const bulkShift = 2
 func (m *module) yieldFunc() uint32   { return uint32(len(m.imports)) }
 func (m *module) helper(h int) uint32 { return uint32(len(m.imports) + 1 + len(m.funcs) + h) }
 func (m *module) meter() uint32       { return uint32(len(m.globals)) }
-func (m *module) helperType(h int) uint32 {
-	return m.addType(helperTypes[h].params, helperTypes[h].results)
-}
+
+// blockOf is the block type of a block with these results.
 func (m *module) blockOf(rs []byte) int64 {
 	switch len(rs) {
 	case 0:

@@ -40,6 +40,8 @@ type emitter struct {
 	deep   bool   // counts call depth
 	local  bool   // keeps the meter in a local between calls
 	temp   uint32 // our local, for the meter
+	index  int
+	params []byte
 	out    []byte
 	marks  []mark
 	cur    int
@@ -58,6 +60,8 @@ func (e *emitter) body(i int, d *decoder) []byte {
 
 	body := m.bodies[i]
 	d.reader = reader{b: body, at: e.f.code, what: "code"}
+	e.index = i
+	e.params = m.types[m.funcs[i]].params
 	results := m.types[m.funcs[i]].results
 	if e.wrapped() {
 		e.out = putS(append(e.out, opBlock), m.blockOf(results))
@@ -339,13 +343,32 @@ func (e *emitter) charge(out []byte, mk *mark) []byte {
 	if mk.kind == markEntry && e.deep {
 		out = putS(append(out, opI64Const), -1<<63|DepthGuard)
 		out = append(out, opI64And, opI64Const, 0, opI64Ne)
-		return e.yieldIf(out)
+		return e.yieldOnEntry(out, n)
 	}
 	out = append(out, opI64Const, 0, opI64LtS)
-	if mk.kind == markLoop {
+	switch mk.kind {
+	case markLoop:
 		return append(out, opBrIf, 1)
+	case markEntry:
+		return e.yieldOnEntry(out, n)
 	}
 	return e.yieldIf(out)
+}
+
+// yieldOnEntry begins the function again, by way of its detour, when fuel or
+// depth is used up. A call that returns into the function would do as well, but
+// whatever lives across a call is spilled to memory on every entry, call or no
+// call, and that costs more than all the metering.
+func (e *emitter) yieldOnEntry(out []byte, charged int64) []byte {
+	out = append(out, opIf, blockEmpty)
+	if e.local {
+		out = e.m.appendSave(out, e.temp)
+	}
+	for i := range e.params {
+		out = putU(append(out, opLocalGet), uint64(i))
+	}
+	out = putU(append(out, opCall), uint64(e.m.detour(e.index, charged)))
+	return append(out, opReturn, opEnd)
 }
 
 // yieldIf calls the host when the number on the stack is not zero.

@@ -57,7 +57,7 @@ func (m *module) writeNames() []byte {
 		}
 	}
 	n := len(m.imports) + len(m.funcs)
-	b := putU(nil, uint64(n+helperCount))
+	b := putU(nil, uint64(n+m.added()))
 	for i := range uint32(n) {
 		name := m.names[i]
 		if name == "" {
@@ -70,6 +70,9 @@ func (m *module) writeNames() []byte {
 	}
 	for h, name := range [helperCount]string{"charge", "memory.fill", "memory.copy"} {
 		b = putName(putU(b, uint64(m.helper(h))), name)
+	}
+	for i := range m.detours {
+		b = putName(putU(b, uint64(m.helper(helperCount+i))), DetourName)
 	}
 	return append(putName(nil, "name"), putBytes([]byte{1}, b)...)
 }

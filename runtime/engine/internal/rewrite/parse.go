@@ -88,6 +88,7 @@ type module struct {
 	names    map[uint32]string
 
 	ownTypes     int // types before those we add
+	detours      []detour
 	info         []funcInfo
 	taken        map[uint32]bool // functions whose address is taken
 	usesData     bool

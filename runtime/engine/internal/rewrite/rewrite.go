@@ -25,7 +25,7 @@ import "fmt"
 
 // Version changes with every change of the output, so that code compiled from
 // an older output is not taken for current.
-const Version = 3
+const Version = 5
 
 // Options are the host's names and ceilings.
 type Options struct {
@@ -52,6 +52,10 @@ const (
 	DepthGuard = 1 << (FuelShift - 1)
 	MaxDepth   = DepthGuard - 1
 )
+
+// DetourName is the name of the functions we put between a function and its
+// caller when it is interrupted; stack traces leave them out.
+const DetourName = "\x01detour"
 
 // Func is an imported or exported function; types as in the binary format.
 type Func struct {

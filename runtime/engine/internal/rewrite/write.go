@@ -10,9 +10,9 @@ func (m *module) write() *Module {
 	}
 	// Code first: it adds types.
 	code := m.writeCode()
-	helperTypes := [helperCount]uint32{}
-	for h := range helperTypes {
-		helperTypes[h] = m.helperType(h)
+	addedTypes := make([]uint32, m.added())
+	for i := range addedTypes {
+		addedTypes[i] = m.addedType(i)
 	}
 	yieldType := m.addType(nil, nil)
 
@@ -30,9 +30,9 @@ func (m *module) write() *Module {
 		b = putName(putName(b, im.Module), im.Name)
 		return putU(append(b, 0), uint64(m.impTypes[i]))
 	})
-	w.vector(secFunction, len(m.funcs)+helperCount, func(b []byte, i int) []byte {
+	w.vector(secFunction, len(m.funcs)+len(addedTypes), func(b []byte, i int) []byte {
 		if i >= len(m.funcs) {
-			return putU(b, uint64(helperTypes[i-len(m.funcs)]))
+			return putU(b, uint64(addedTypes[i-len(m.funcs)]))
 		}
 		return putU(b, uint64(m.funcs[i]))
 	})
@@ -125,14 +125,15 @@ func (m *module) writeCode() []byte {
 	for _, b := range m.bodies {
 		size += len(b)
 	}
-	b := putU(make([]byte, 0, size+size/2+1024), uint64(len(m.bodies)+helperCount))
+	code := make([]byte, 0, size+size/2+1024)
 	for i := range m.bodies {
-		b = putBytes(b, e.body(i, d))
+		code = putBytes(code, e.body(i, d))
 	}
-	for h := range helperCount {
-		b = putBytes(b, m.helperBody(h))
+	for i := range m.added() {
+		code = putBytes(code, m.addedBody(i))
 	}
-	return b
+	// How many there are is known only now.
+	return append(putU(nil, uint64(len(m.bodies)+m.added())), code...)
 }
 
 // writeData writes code and data. Active segments go to the host, unless one of
