@@ -31,6 +31,10 @@ type engine struct {
 
 	unlimited string // LIMIT that sets none
 
+	// unnest inserts any number of rows from one array argument per column; nil:
+	// rows go one by one, which costs nothing where there is no network.
+	unnest *[document.Rows]string // type of the array, by storage
+
 	nullsClause   bool // NULL sorts last unless told otherwise
 	rowLock       bool // SELECT ... FOR UPDATE
 	alterType     bool // a column's type can be widened in place
@@ -85,6 +89,10 @@ var postgresEngine = engine{
 	sumInt:    "CAST(SUM(?) AS bigint)",
 	avg:       "AVG(CAST(? AS double precision))",
 	unlimited: "ALL",
+	unnest: &[document.Rows]string{
+		document.Text: "text[]", document.Int: "bigint[]", document.Check: "smallint[]", document.Float: "double precision[]",
+		document.Datetime: "timestamp[]", document.Date: "date[]", document.Time: "time[]", document.JSON: "text[]",
+	},
 	asText: [document.Rows]string{
 		document.Int: "CAST(? AS text)", document.Check: "CAST(? AS text)", document.Float: "CAST(? AS text)",
 		document.Datetime: "to_char(?, 'YYYY-MM-DD HH24:MI:SS.US')",

@@ -77,6 +77,7 @@ func TestPostgresMigrateBehindOpenReader(t *testing.T) {
 		})
 	}()
 	var worst time.Duration
+	reads := 0
 	end := time.After(600 * time.Millisecond)
 wait:
 	for {
@@ -96,14 +97,15 @@ wait:
 			t.Fatal(err)
 		}
 		worst = max(worst, time.Since(begun))
+		reads++
 	}
 	run(t, reader, "COMMIT")
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	t.Logf("%d runs, a reader waited for %v at most", runs, worst)
-	if worst > 300*time.Millisecond {
-		t.Errorf("a reader waited for %v", worst)
+	t.Logf("%d runs, %d reads meanwhile, which waited for %v at most", runs, reads, worst)
+	if reads < 3 { // all would wait behind one ALTER TABLE that waits
+		t.Errorf("%d reads came through", reads)
 	}
 }
 

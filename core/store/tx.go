@@ -212,10 +212,11 @@ func (t *tx) Savepoint(ctx context.Context, fn func() error) error {
 	if err := t.ready(ctx); err != nil {
 		return err
 	}
+	mark := savepointAt(t.depth)
 	t.depth++
 	defer func() { t.depth-- }()
-	after, name := len(t.after), fmt.Sprintf("armature_%d", t.depth)
-	if err := t.control(ctx, "SAVEPOINT "+name); err != nil {
+	after := len(t.after)
+	if err := t.control(ctx, mark.set); err != nil {
 		return err
 	}
 	err := fn()
@@ -223,7 +224,7 @@ func (t *tx) Savepoint(ctx context.Context, fn func() error) error {
 		err = t.failed
 	}
 	if err == nil {
-		return t.control(ctx, "RELEASE SAVEPOINT "+name)
+		return t.control(ctx, mark.release)
 	}
 	if t.why == away {
 		return err // nothing is left to go back in
@@ -231,8 +232,8 @@ func (t *tx) Savepoint(ctx context.Context, fn func() error) error {
 	t.after = t.after[:after]
 	why := t.why
 	t.failed, t.why = nil, other
-	for _, text := range []string{"ROLLBACK TO SAVEPOINT " + name, "RELEASE SAVEPOINT " + name} {
-		if undo := t.control(context.WithoutCancel(ctx), text); undo != nil {
+	for _, st := range []*statement{mark.undo, mark.release} {
+		if undo := t.control(context.WithoutCancel(ctx), st); undo != nil {
 			return errors.Join(err, undo)
 		}
 	}
@@ -240,10 +241,28 @@ func (t *tx) Savepoint(ctx context.Context, fn func() error) error {
 	return err
 }
 
-// control runs a statement of transaction control; its text is ours.
-func (t *tx) control(ctx context.Context, text string) error {
-	_, err := t.s.exec(ctx, t.conn, &statement{text: text}, nil)
+// control runs a statement of transaction control.
+func (t *tx) control(ctx context.Context, st *statement) error {
+	_, err := t.s.exec(ctx, t.conn, st, nil)
 	return t.fail(err, nil, "")
+}
+
+// marks are the statements of one savepoint.
+type marks struct{ set, undo, release *statement }
+
+func newMarks(depth int) marks {
+	name := fmt.Sprintf("SAVEPOINT armature_%d", depth)
+	return marks{&statement{text: name}, &statement{text: "ROLLBACK TO " + name}, &statement{text: "RELEASE " + name}}
+}
+
+// savepoints are those of the first depths: every write of a guest has one.
+var savepoints = [...]marks{newMarks(0), newMarks(1), newMarks(2), newMarks(3)}
+
+func savepointAt(depth int) marks {
+	if depth < len(savepoints) {
+		return savepoints[depth]
+	}
+	return newMarks(depth)
 }
 
 // AfterCommit implements document.Tx.

@@ -45,21 +45,6 @@ func (s *Store) insertRow(ctx context.Context, c conn, dt *document.DocType, val
 	return err
 }
 
-// insertRows stores the rows of one table field. What ties a row to its parent
-// is written here, so that no row can be stored loose.
-func (s *Store) insertRows(ctx context.Context, c conn, parent *document.Document, table *document.Field) error {
-	for _, row := range parent.Rows(table.Name) {
-		values := slices.Clone(bound(row))
-		values[document.ColParent] = parent.Name()
-		values[document.ColParentType] = parent.Type.Name
-		values[document.ColParentField] = table.Name
-		if err := s.insertRow(ctx, c, row.Type, values); err != nil {
-			return s.explain(err, row.Type, row.Name())
-		}
-	}
-	return nil
-}
-
 // bound are the values of a document as they go to the database: what may not
 // be null is zero.
 func bound(doc *document.Document) []any {
@@ -142,30 +127,6 @@ func (s *Store) updateStatement(dt *document.DocType, columns []*document.Field,
 		}
 		return q, nil
 	})
-}
-
-// replaceRows deletes the stored rows of a table field and stores the
-// document's.
-func (s *Store) replaceRows(ctx context.Context, c conn, sc *document.Schema, doc *document.Document, table *document.Field) error {
-	child := childOf(sc, table)
-	if child == nil {
-		return fmt.Errorf("store: no DocType %q for table %s of %s", table.Options, table.Name, doc.Type.Name)
-	}
-	st, err := s.statement(child, "delete rows", func() (schema.QueryAppender, []cell) {
-		p := s.engine.params()
-		return s.bun.NewDelete().
-			TableExpr("?", bun.Name(child.Table)).
-			Where("? = ?", bun.Name("parent"), p.next()).
-			Where("? = ?", bun.Name("parenttype"), p.next()).
-			Where("? = ?", bun.Name("parentfield"), p.next()), nil
-	})
-	if err != nil {
-		return err
-	}
-	if _, err := s.exec(ctx, c, st, []any{doc.Name(), doc.Type.Name, table.Name}); err != nil {
-		return err
-	}
-	return s.insertRows(ctx, c, doc, table)
 }
 
 // UpdateIf implements document.Tx.
@@ -262,31 +223,6 @@ func (t *tx) Delete(ctx context.Context, sc *document.Schema, dt *document.DocTy
 		return t.s.deleteChildren(ctx, c, sc, dt, name)
 	})
 	return deleted && err == nil, err
-}
-
-func (s *Store) deleteChildren(ctx context.Context, c conn, sc *document.Schema, dt *document.DocType, name string) error {
-	done := map[*document.DocType]bool{}
-	for _, table := range dt.Tables {
-		child := childOf(sc, table)
-		if child == nil || done[child] {
-			continue
-		}
-		done[child] = true
-		st, err := s.statement(child, "delete all rows", func() (schema.QueryAppender, []cell) {
-			p := s.engine.params()
-			return s.bun.NewDelete().
-				TableExpr("?", bun.Name(child.Table)).
-				Where("? = ?", bun.Name("parent"), p.next()).
-				Where("? = ?", bun.Name("parenttype"), p.next()), nil
-		})
-		if err != nil {
-			return err
-		}
-		if _, err := s.exec(ctx, c, st, []any{name, dt.Name}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Next implements document.Tx.

@@ -245,10 +245,11 @@ func migrateUnderReaders(t *testing.T, s *site) {
 			}
 		})
 	}
-	fields := []*document.Field{one.Field("a")}
 	for i := range 10 {
-		typ := []string{"Data", "Int", "Datetime", "Link"}[i%4]
-		fields = append(fields, field(fmt.Sprintf("n%d", i), typ))
+		fields := []*document.Field{field("a", "Data")} // a DocType's fields are its own
+		for n := range i + 1 {
+			fields = append(fields, field(fmt.Sprintf("n%d", n), []string{"Data", "Int", "Datetime", "Link"}[n%4]))
+		}
 		next := document.NewDocType(document.DocType{Name: "Busy", Table: "tabBusy"}, fields)
 		s.migrate(t, current.Load(), next)
 		current.Store(next)
