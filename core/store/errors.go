@@ -78,6 +78,9 @@ func duplicateFault(err error, dt *document.DocType, name, what string) error {
 		return fault.Wrap(fault.Conflict, "", err, "%s already exists", name)
 	}
 	for _, f := range dt.Columns {
+		if f.Name == document.NamingField(dt) {
+			continue // the field is the name: taken is taken, whichever index says so
+		}
 		if f.Unique && (what == f.Column || what == uniqueIndexName(dt, f)) {
 			return fault.Wrap(fault.Validation, "UniqueValidationError", err, "%s must be unique", f.Label)
 		}
