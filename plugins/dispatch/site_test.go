@@ -31,7 +31,14 @@ const (
 
 // eng serves all tests: what it has compiled once it need not compile again.
 var eng = sync.OnceValues(func() (*engine.Engine, error) {
-	return engine.New(context.Background(), engine.Config{Imports: hostapi.Imports(hostapi.Config{})})
+	// Compiling a Go guest under the race detector takes most of a minute.
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	return engine.New(context.Background(), engine.Config{
+		Imports: hostapi.Imports(hostapi.Config{}), CacheDir: filepath.Join(cache, "armature-test"),
+	})
 })
 
 // site is a site on a real database, with plugins.

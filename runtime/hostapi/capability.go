@@ -19,11 +19,8 @@ type operation func(ctx context.Context, st *State, dst, request []byte) ([]byte
 type capability struct {
 	name string
 	run  operation
-	// nests says that the operation may run another guest, which uses this
-	// call's share of the processor; any other may wait for the database and
-	// lends it out.
-	nests bool
-	// free ones tell the call only what it may know anyway.
+	// free ones need no grant, because they tell the call only what it may know
+	// anyway, and never wait.
 	free bool
 }
 
@@ -37,7 +34,7 @@ var operations = []capability{
 	{name: abi.DocDelete, run: docDelete},
 	{name: abi.DocSubmit, run: docSubmit},
 	{name: abi.DocCancel, run: docCancel},
-	{name: abi.MethodCall, run: methodCall, nests: true},
+	{name: abi.MethodCall, run: methodCall},
 	{name: abi.CallerGet, run: callerGet, free: true},
 	{name: abi.ConfigGet, run: configGet, free: true},
 	{name: abi.RequestGet, run: requestGet, free: true},
@@ -75,11 +72,11 @@ func (cp capability) serve() func(*engine.Call, []uint64) {
 		case !cp.free && !st.plugin.Grants.Has(grant):
 			w.err = fault.Denied("The plugin %s is not granted %s on this site", st.plugin.Name, cp.name)
 		case cp.free:
-			w.do()
-		case cp.nests:
-			w.ctx = c.Context()
+			w.ctx = st.base
 			w.do()
 		default:
+			// It may wait for the database, and whom it waits for may need the
+			// processor this call holds.
 			w.ctx = c.Context()
 			c.Blocking(st.perform)
 		}

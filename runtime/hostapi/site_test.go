@@ -45,7 +45,15 @@ var module = sync.OnceValues(func() (*engine.Module, error) {
 		return nil, err
 	}
 	ctx := context.Background()
-	eng, err := engine.New(ctx, engine.Config{Imports: hostapi.Imports(hostapi.Config{Now: now})})
+	// Compiling a Go guest under the race detector takes most of a minute.
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	eng, err := engine.New(ctx, engine.Config{
+		Imports:  hostapi.Imports(hostapi.Config{Now: now}),
+		CacheDir: filepath.Join(cache, "armature-test"),
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -57,6 +57,7 @@ type State struct {
 	call   *method.Call
 	caller *identity.Caller // whom document calls act as
 	engine engine.Call
+	base   context.Context // of the call, without its deadline
 
 	input  []byte
 	output []byte // nil: none
@@ -133,7 +134,8 @@ func (st *State) Run(ctx context.Context, m *engine.Module, export string, limit
 	outer := st.call.Guest
 	st.call.Guest = st
 	defer func() { st.call.Guest = outer }()
-	return m.Call(context.WithValue(ctx, stateKey{}, st), &st.engine)
+	st.base = context.WithValue(ctx, stateKey{}, st)
+	return m.Call(st.base, &st.engine)
 }
 
 // of returns the state of an engine call; nil while a guest initialises itself.
