@@ -16,18 +16,29 @@ func (s *Service) Hooks() document.Hooks { return hooks{s} }
 
 type hooks struct{ s *Service }
 
-func (hooks) Handles(doctype string) bool { return doctype == "User" || doctype == "Role" }
-func (hooks) Guest(string) bool           { return false }
+// Handles covers the documents a Caller is made of.
+func (hooks) Handles(doctype string) bool {
+	switch doctype {
+	case "User", "Role", "User Permission", "DocShare":
+		return true
+	}
+	return false
+}
+
+func (hooks) Guest(string) bool { return false }
 
 func (h hooks) Run(ctx context.Context, ev *document.Event) error {
 	switch ev.Name {
 	case document.OnUpdate, document.AfterDelete: // an insert is an update as well
 		return h.s.Changed(ctx, ev.Tx)
 	}
-	if ev.Doc.Type.Name == "Role" {
+	switch ev.Doc.Type.Name {
+	case "Role":
 		return h.role(ev)
+	case "User":
+		return h.user(ctx, ev)
 	}
-	return h.user(ctx, ev)
+	return nil
 }
 
 // role keeps the roles that nobody is given from being taken away.

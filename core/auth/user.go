@@ -69,6 +69,9 @@ func (s *Service) callerOf(ctx context.Context, tx document.Tx, user *document.D
 		Desk:     desk || user.Text("user_type") == SystemUser || name == identity.Administrator,
 		Roles:    roles,
 	}
+	if err := s.narrow(ctx, tx, c); err != nil {
+		return nil, err
+	}
 	c.Roles = append(c.Roles, identity.All, identity.Guest)
 	if c.Desk {
 		c.Roles = append(c.Roles, identity.DeskUser)

@@ -118,7 +118,8 @@ func (t *Tenant) publish() {
 		Observe: func(ctx context.Context, fn func(string, []any, time.Duration)) context.Context {
 			return store.WithObserver(ctx, fn)
 		},
-		MaxBody: config.MaxFileSize(),
+		Describe: t.describe,
+		MaxBody:  config.MaxFileSize(),
 	})
 }
 

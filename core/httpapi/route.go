@@ -13,11 +13,12 @@ import (
 type kind uint8
 
 const (
-	page       kind = iota // anything outside /api
-	noAPI                  // an unknown path under /api
-	collection             // /api/resource/:doctype
-	single                 // /api/resource/:doctype/:name
-	command                // /api/method/:path
+	page        kind = iota // anything outside /api
+	noAPI                   // an unknown path under /api
+	collection              // /api/resource/:doctype
+	single                  // /api/resource/:doctype/:name
+	command                 // /api/method/:path
+	description             // /api/openapi.json
 )
 
 // route is a parsed path. Its parts are still escaped: a name may hold any
@@ -42,6 +43,9 @@ func parseRoute(escaped string) route {
 	}
 	if v1, ok := strings.CutPrefix(rest, "/v1/"); ok {
 		rest = "/" + v1
+	}
+	if rest == "/openapi.json" {
+		return route{kind: description}
 	}
 	if path, ok := strings.CutPrefix(rest, "/method/"); ok {
 		segment, _, _ := strings.Cut(path, "/")
@@ -87,6 +91,8 @@ func (x *exchange) handler() (func() error, error) {
 		return x.single()
 	case command:
 		return x.command(x.route.method)
+	case description:
+		return x.description()
 	case noAPI:
 		return nil, errNoRoute
 	}

@@ -46,6 +46,10 @@ type Site struct {
 	// nil: debug=True shows nothing.
 	Observe func(ctx context.Context, fn func(sql string, args []any, d time.Duration)) context.Context
 
+	// Describe makes the OpenAPI document of what the caller may do; nil: the
+	// site has none. server is the origin the client used.
+	Describe func(caller *identity.Caller, server string) ([]byte, error)
+
 	MaxBody    int64    // bytes of a request body; 0: DefaultMaxBody
 	HideTraces bool     // System Settings: allow_error_traceback is off
 	Origins    []string // site setting allow_cors: origins, or "*"

@@ -8,6 +8,7 @@ package method
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"armature/core/document"
@@ -22,6 +23,11 @@ type Method struct {
 	Roles      []string // one of which the caller needs; nil: any
 	Writes     bool     // it writes, so a GET takes the writer (and is rolled back)
 	AnyScope   bool     // a narrowed token may call it without a method: scope
+
+	// What the description of the API says of it; all may be empty.
+	Description  string
+	ArgsSchema   json.RawMessage // JSON Schema of the arguments
+	ResultSchema json.RawMessage // JSON Schema of the result
 
 	// Func runs the method. A nil result means none: the answer has no
 	// "message". A json.RawMessage is sent as it is.

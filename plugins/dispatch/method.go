@@ -17,6 +17,7 @@ func newMethod(g *guest, m manifest.Method) *method.Method {
 	export, arguments := m.Export, m.Arguments()
 	return &method.Method{
 		Path: m.Path, Verbs: m.Verbs, AllowGuest: m.AllowGuest, Roles: m.Roles, Writes: m.Writes,
+		Description: m.Description, ArgsSchema: m.Args, ResultSchema: m.Result,
 		Func: func(ctx context.Context, call *method.Call) (any, error) {
 			input, err := input(&call.Args, arguments)
 			if err != nil {
