@@ -3,6 +3,7 @@ package egress_test
 import (
 	"crypto/x509"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -41,7 +42,9 @@ func newWorld(t *testing.T, handler http.HandlerFunc) *world {
 
 func newTLSWorld(t *testing.T, trusted bool, handler http.HandlerFunc) *world {
 	t.Helper()
-	w := &world{T: t, names: newNames(t), server: httptest.NewTLSServer(handler)}
+	w := &world{T: t, names: newNames(t), server: httptest.NewUnstartedServer(handler)}
+	w.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // it reports refused certificates
+	w.server.StartTLS()
 	roots := x509.NewCertPool()
 	if trusted {
 		roots.AddCert(w.server.Certificate())
