@@ -71,6 +71,9 @@ func (l *Loader) LoadFrom(ctx context.Context, scope, source string, read func()
 		return nil
 	}
 	g, err := l.prepare(ctx, source, b)
+	if ctx.Err() != nil && err != nil {
+		return err // the server ends; nothing is wrong with the plugin
+	}
 	if err != nil {
 		return l.failed(r, b, err)
 	}
