@@ -16,11 +16,12 @@ import (
 	"armature/core/site"
 )
 
-// Bounds on what one connection may hold on to. Reading and writing have no
-// deadline of their own: an upload over a slow line is no attack, and handlers
-// bound their own time.
+// Bounds on how long one connection may hold on to the server. Reading and
+// writing leave time for an upload or a download over a slow line.
 const (
 	readHeaderTimeout = 10 * time.Second
+	readTimeout       = 5 * time.Minute
+	writeTimeout      = 10 * time.Minute
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 64 << 10
 )
@@ -86,6 +87,8 @@ func (a *app) serve(ctx context.Context, s serving) error {
 			},
 		}),
 		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),

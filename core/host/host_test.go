@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -162,6 +163,20 @@ func TestOpenErrors(t *testing.T) {
 	s.CloseAll()
 	if _, err := s.Open(t.Context(), "one"); err == nil {
 		t.Error("a closed set opened a site")
+	}
+}
+
+func TestAnotherMasterKey(t *testing.T) {
+	s, layout := newSet(t)
+	create(t, s, "default")
+	master, err := site.ParseMaster(strings.Repeat("ab", 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := host.NewSet(host.Config{Layout: layout, Master: master})
+	defer other.CloseAll()
+	if _, err := other.Open(t.Context(), "default"); !errors.Is(err, site.ErrWrongMaster) {
+		t.Errorf("%v, want ErrWrongMaster", err)
 	}
 }
 

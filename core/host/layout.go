@@ -35,7 +35,6 @@ func (l Layout) SitePlugins(name string) string { return filepath.Join(l.Site(na
 // Config is the file that holds a site's configuration.
 func (l Layout) Config(name string) string { return filepath.Join(l.Site(name), "site_config.json") }
 
-func (l Layout) siteKey(name string) string  { return filepath.Join(l.Site(name), "site.key") }
 func (l Layout) database(name string) string { return filepath.Join(l.Site(name), "site.db") }
 
 // Make makes the folders of the installation. Others than the owner may not

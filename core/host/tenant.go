@@ -39,7 +39,7 @@ type Tenant struct {
 // Methods runs the site's methods with the configuration of now.
 func (t *Tenant) Methods() *method.Service { return t.edge.Load().Methods }
 
-// openTenant opens a site: key, database, DocTypes, services, in this order.
+// openTenant opens a site: database, key, DocTypes, services, in this order.
 // What was opened is closed again when a later step fails.
 func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error) {
 	defer func() {
@@ -52,22 +52,24 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 	if err != nil {
 		return nil, err
 	}
-	secret, err := s.c.Master.Secret(name, s.c.Layout.siteKey(name))
+	t.configured = s.configTime(name)
+	db, err := s.openStore(ctx, name, t.log)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	t.Store = db
+	secret, err := s.siteSecret(ctx, t.Store)
 	if err != nil {
 		return nil, err
 	}
 	if t.Site, err = site.New(site.Options{Name: name, Config: config, Secret: secret}); err != nil {
 		return nil, err
 	}
-	t.configured = s.configTime(name)
-	if t.Store, err = s.openStore(ctx, name, t.log); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, t.Store.Close())
-		}
-	}()
 	schema, err := doctypes.Install(ctx, t.Store, t.Site.Now, t.log)
 	if err != nil {
 		return nil, err

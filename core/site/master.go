@@ -40,9 +40,7 @@ func ParseMaster(text string) (*Master, error) {
 // LoadMaster reads the master key from the file, and makes the file with a
 // random key, readable by its owner only, when there is none.
 func LoadMaster(file string) (*Master, error) {
-	text, err := createOnce(file, func() ([]byte, error) {
-		return []byte(hex.EncodeToString(randomKey()) + "\n"), nil
-	})
+	text, err := createOnce(file, []byte(hex.EncodeToString(randomKey())+"\n"))
 	if err != nil {
 		return nil, fmt.Errorf("master key: %w", err)
 	}
@@ -53,19 +51,22 @@ func LoadMaster(file string) (*Master, error) {
 	return m, nil
 }
 
-// Secret reads the sealed key of a site from the file, and makes one when there
-// is none. A key sealed by another master is ErrWrongMaster.
-func (m *Master) Secret(site, file string) (*Secret, error) {
-	purpose := "site key " + site
-	text, err := createOnce(file, func() ([]byte, error) {
-		return []byte(m.box.Seal(purpose, randomKey()) + "\n"), nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("key of site %s: %w", site, err)
-	}
-	key, err := m.box.Open(purpose, strings.TrimSpace(string(text)))
-	if err != nil {
-		return nil, fmt.Errorf("key of site %s: %s: %w", site, file, ErrWrongMaster)
+// purpose is what the master key seals site keys for.
+const purpose = "site key"
+
+// NewSecret makes the secret of a new site, and the sealed text from which
+// OpenSecret makes it again.
+func (m *Master) NewSecret() (sealed string, s *Secret) {
+	key := randomKey()
+	return m.box.Seal(purpose, key), newSecret(key)
+}
+
+// OpenSecret makes a site's secret from its sealed text; ErrWrongMaster when that
+// was sealed with another master key.
+func (m *Master) OpenSecret(sealed string) (*Secret, error) {
+	key, err := m.box.Open(purpose, sealed)
+	if err != nil || len(key) != keySize {
+		return nil, ErrWrongMaster
 	}
 	return newSecret(key), nil
 }
@@ -76,24 +77,20 @@ func randomKey() []byte {
 	return key
 }
 
-// createOnce returns what the file holds; if there is none it is made with what
-// content returns. Two processes that start at once agree on one of the two:
-// the file appears complete or not at all, and the second to link it loses.
-func createOnce(file string, content func() ([]byte, error)) ([]byte, error) {
+// createOnce returns what the file holds; if there is none it is made with the
+// content. Two processes that start at once agree on one of the two: the file
+// appears complete or not at all, and the second to link it loses.
+func createOnce(file string, content []byte) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return text, err
-	}
-	text, err = content()
-	if err != nil {
-		return nil, err
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(file), ".new-*") // mode 0600
 	if err != nil {
 		return nil, err
 	}
 	defer os.Remove(tmp.Name())
-	if err := writeAndClose(tmp, text); err != nil {
+	if err := writeAndClose(tmp, content); err != nil {
 		return nil, err
 	}
 	err = os.Link(tmp.Name(), file)
@@ -103,7 +100,7 @@ func createOnce(file string, content func() ([]byte, error)) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return text, nil
+	return content, nil
 }
 
 // writeAndClose leaves the text on the disk: a key that a power cut takes away

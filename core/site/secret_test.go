@@ -54,36 +54,32 @@ func TestMAC(t *testing.T) {
 }
 
 func TestMasterKeepsItsKey(t *testing.T) {
-	dir := t.TempDir()
-	masterFile, siteFile := filepath.Join(dir, "secret.key"), filepath.Join(dir, "site.key")
-	open := func() *site.Secret {
+	file := filepath.Join(t.TempDir(), "secret.key")
+	load := func() *site.Master {
 		t.Helper()
-		m, err := site.LoadMaster(masterFile)
+		m, err := site.LoadMaster(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := m.Secret("default", siteFile)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return m
 	}
-	sealed := open().Seal("x", []byte("kept"))
-	if text, err := open().Open("x", sealed); err != nil || string(text) != "kept" {
+	sealedKey, secret := load().NewSecret()
+	sealed := secret.Seal("x", []byte("kept"))
+	again, err := load().OpenSecret(sealedKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := again.Open("x", sealed); err != nil || string(text) != "kept" {
 		t.Fatalf("after a restart: %q, %v", text, err)
 	}
 	if runtime.GOOS != "windows" {
-		for _, file := range []string{masterFile, siteFile} {
-			if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("%s has mode %v, %v", file, info.Mode(), err)
-			}
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v, %v", info.Mode(), err)
 		}
 	}
 }
 
 func TestWrongMaster(t *testing.T) {
-	dir := t.TempDir()
-	siteFile := filepath.Join(dir, "site.key")
 	one, err := site.ParseMaster(strings.Repeat("01", 32))
 	if err != nil {
 		t.Fatal(err)
@@ -92,14 +88,11 @@ func TestWrongMaster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := one.Secret("default", siteFile); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := two.Secret("default", siteFile); !errors.Is(err, site.ErrWrongMaster) {
-		t.Errorf("%v, want ErrWrongMaster", err)
-	}
-	if _, err := one.Secret("another", siteFile); !errors.Is(err, site.ErrWrongMaster) {
-		t.Errorf("the key of one site opened as another's: %v", err)
+	sealed, _ := one.NewSecret()
+	for name, text := range map[string]string{"another's": sealed, "nothing": "", "cut": sealed[:len(sealed)-4]} {
+		if _, err := two.OpenSecret(text); !errors.Is(err, site.ErrWrongMaster) {
+			t.Errorf("%s: %v, want ErrWrongMaster", name, err)
+		}
 	}
 }
 
@@ -113,29 +106,24 @@ func TestParseMasterRefuses(t *testing.T) {
 
 func TestMasterMadeOnce(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "secret.key")
-	sealed := make([]*site.Secret, 8)
+	masters := make([]*site.Master, 8)
 	var wg sync.WaitGroup
-	for i := range sealed {
+	for i := range masters {
 		wg.Go(func() {
 			m, err := site.LoadMaster(file)
 			if err != nil {
 				t.Error(err)
-				return
 			}
-			s, err := m.Secret("default", filepath.Join(filepath.Dir(file), "site.key"))
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			sealed[i] = s
+			masters[i] = m
 		})
 	}
 	wg.Wait()
 	if t.Failed() {
 		return
 	}
-	for _, s := range sealed[1:] {
-		if _, err := s.Open("x", sealed[0].Seal("x", nil)); err != nil {
+	sealed, _ := masters[0].NewSecret()
+	for _, m := range masters[1:] {
+		if _, err := m.OpenSecret(sealed); err != nil {
 			t.Error("processes that start at once made different keys")
 		}
 	}
