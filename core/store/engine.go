@@ -9,8 +9,7 @@ import (
 // engine is what shared code may know of a database: capabilities and
 // spellings, never a name to compare with.
 type engine struct {
-	name        string // for logs
-	placeholder byte   // starts a numbered placeholder
+	placeholder byte // starts a numbered placeholder
 
 	columnTypes [document.Rows]string // by storage
 	shortText   string                // names and links
@@ -35,20 +34,17 @@ type engine struct {
 	// rows go one by one, which costs nothing where there is no network.
 	unnest *[document.Rows]string // type of the array, by storage
 
-	nullsClause   bool // NULL sorts last unless told otherwise
-	rowLock       bool // SELECT ... FOR UPDATE
-	alterType     bool // a column's type can be widened in place
-	lockTimeout   bool // DDL waits for locks only as long as it is told
-	indexNulls    bool // an index says where NULL sorts
-	columnsQuery  string
-	transactDDL   bool
-	savepoints    bool
-	separateLists bool // lists run on a handle of their own
+	nullsClause bool // NULL sorts last unless told otherwise
+	rowLock     bool // SELECT ... FOR UPDATE
+	alterType   bool // a column's type can be widened in place
+	lockTimeout bool // DDL waits for locks only as long as it is told
+	indexNulls  bool // an index says where NULL sorts
+
+	columnsQuery string // names and types of a table's columns
 }
 
 // sqliteEngine: text, integers and doubles; NULL sorts lowest; LIKE folds ASCII.
 var sqliteEngine = engine{
-	name:        "sqlite",
 	placeholder: '?',
 	columnTypes: [document.Rows]string{
 		document.Text: "TEXT", document.Int: "INTEGER", document.Check: "INTEGER", document.Float: "REAL",
@@ -67,14 +63,11 @@ var sqliteEngine = engine{
 		document.Int: "CAST(? AS TEXT)", document.Check: "CAST(? AS TEXT)", document.Float: "CAST(? AS TEXT)",
 	},
 	columnsQuery: `SELECT name, type FROM pragma_table_info(?)`,
-	transactDDL:  true,
-	savepoints:   true,
 }
 
 // postgresEngine has real types. ILIKE under COLLATE "C" folds ASCII only, as
 // SQLite does.
 var postgresEngine = engine{
-	name:        "postgres",
 	placeholder: '$',
 	columnTypes: [document.Rows]string{
 		document.Text: "text", document.Int: "bigint", document.Check: "smallint", document.Float: "double precision",
@@ -101,14 +94,11 @@ var postgresEngine = engine{
 	},
 	columnsQuery: `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
 		WHERE attrelid = to_regclass(quote_ident(?)) AND attnum > 0 AND NOT attisdropped`,
-	nullsClause:   true,
-	rowLock:       true,
-	alterType:     true,
-	lockTimeout:   true,
-	indexNulls:    true,
-	transactDDL:   true,
-	savepoints:    true,
-	separateLists: true,
+	nullsClause: true,
+	rowLock:     true,
+	alterType:   true,
+	lockTimeout: true,
+	indexNulls:  true,
 }
 
 // columnType is the type of a field's column. Links and names are short:

@@ -22,6 +22,7 @@ const (
 	again           // the transaction lost a race and may be run again
 	lockBusy        // DDL did not get its lock in time
 	busy            // another holds the lock, and went on holding it
+	lost            // the connection broke; what was not committed is undone
 	away            // the database cannot be reached or cannot write
 	tooLong         // a statement ran into the database's own time limit
 	badValue        // a value the column cannot hold
@@ -38,10 +39,9 @@ type diagnosis struct {
 // errTwice tells the author of a Single function that its promise is broken.
 var errTwice = errors.New("store: a second write in a function that promised one (document.Single)")
 
-// errEarlier is what every call after a failed statement gets: the
-// transaction is lost on one of the databases, so it is lost on both.
-func errEarlier(cause error) error {
-	return fault.Wrap(fault.KindOf(cause), fault.From(cause).Type, cause, "%s", fault.From(cause).Message)
+// errBusy ends a wait for the writer, or for a transaction, that took too long.
+func errBusy() error {
+	return fault.New(fault.Unavailable, "", "The database is busy with other writes; try again")
 }
 
 // explain turns an error of a database into a fault a client understands.
@@ -61,7 +61,7 @@ func (s *Store) explain(err error, dt *document.DocType, name string) error {
 		return fault.Wrap(fault.Unavailable, "", err, "The document was changed by others at the same time; try again")
 	case lockBusy, busy:
 		return fault.Wrap(fault.Unavailable, "", err, "The database is busy; try again")
-	case away:
+	case lost, away:
 		return fault.Wrap(fault.Unavailable, "", err, "The database is not available; try again later")
 	case tooLong:
 		return fault.Wrap(fault.Timeout, "", err, "The database took too long")
@@ -97,7 +97,7 @@ func (s *Store) diagnose(err error) diagnosis {
 	switch {
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone),
 		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &network):
-		return diagnosis{class: away}
+		return diagnosis{class: lost}
 	}
 	return diagnosis{}
 }

@@ -21,6 +21,10 @@ import (
 type postgresBackend struct {
 	point *sql.DB
 	lists *sql.DB
+	// turns are the transactions that may be open at once: fewer than there are
+	// connections, so that what runs by itself never waits for one of them.
+	turns chan struct{}
+	wait  time.Duration
 }
 
 // defaultSchema is used where none is named.
@@ -38,7 +42,12 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 	if err != nil {
 		return nil, err
 	}
-	b := &postgresBackend{point: postgresPool(config, o.MaxConns)}
+	o.MaxConns = max(2, o.MaxConns)
+	b := &postgresBackend{
+		point: postgresPool(config, o.MaxConns),
+		turns: make(chan struct{}, o.MaxConns-1),
+		wait:  o.WriteWait,
+	}
 	planned := config.Copy()
 	planned.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
 	b.lists = postgresPool(planned, o.MaxConns)
@@ -138,12 +147,34 @@ func (b *postgresBackend) begin(ctx context.Context) (transaction, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if err := b.takeTurn(ctx); err != nil {
+		return nil, err
+	}
 	// database/sql would roll back behind our back when ctx ends.
 	own, err := b.point.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
+		<-b.turns
 		return nil, err
 	}
-	return postgresTx{own}, nil
+	return &postgresTx{own, b}, nil
+}
+
+func (b *postgresBackend) takeTurn(ctx context.Context) error {
+	select {
+	case b.turns <- struct{}{}:
+		return nil
+	default:
+	}
+	patience := time.NewTimer(b.wait)
+	defer patience.Stop()
+	select {
+	case b.turns <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-patience.C:
+		return errBusy()
+	}
 }
 
 func (b *postgresBackend) ping(ctx context.Context) error { return b.point.PingContext(ctx) }
@@ -174,17 +205,23 @@ func (b *postgresBackend) exec(ctx context.Context, st *statement, args []any) (
 func (b *postgresBackend) diagnose(err error) diagnosis { return diagnosePostgres(err) }
 
 // postgresTx is a transaction on one connection.
-type postgresTx struct{ *sql.Tx }
+type postgresTx struct {
+	*sql.Tx
+	b *postgresBackend
+}
 
-func (t postgresTx) query(ctx context.Context, st *statement, args []any) (cursor, error) {
-	if st.fleeting {
+func (t *postgresTx) query(ctx context.Context, st *statement, args []any) (cursor, error) {
+	switch {
+	case st.fleeting:
 		args = append([]any{pgx.QueryExecModeExec}, args...)
+	case st.list: // planned for its arguments, as on the handle for lists
+		args = append([]any{pgx.QueryExecModeCacheDescribe}, args...)
 	}
 	rows, err := t.QueryContext(ctx, st.text, args...)
 	return cursor{rows: rows}, err
 }
 
-func (t postgresTx) exec(ctx context.Context, st *statement, args []any) (int64, error) {
+func (t *postgresTx) exec(ctx context.Context, st *statement, args []any) (int64, error) {
 	if st.fleeting { // preparing it would push out a statement that comes again
 		args = append([]any{pgx.QueryExecModeExec}, args...)
 	}
@@ -192,7 +229,8 @@ func (t postgresTx) exec(ctx context.Context, st *statement, args []any) (int64,
 }
 
 // commit tells a commit that failed from one whose answer was lost.
-func (t postgresTx) commit(context.Context) error {
+func (t *postgresTx) commit(context.Context) error {
+	defer func() { <-t.b.turns }()
 	err := t.Commit()
 	if err == nil || errors.Is(err, pgx.ErrTxCommitRollback) || diagnosePostgres(err).class == again {
 		return err
@@ -200,4 +238,7 @@ func (t postgresTx) commit(context.Context) error {
 	return unknownOutcome{err}
 }
 
-func (t postgresTx) rollback() { _ = t.Rollback() } // the server rolls back what it loses sight of
+func (t *postgresTx) rollback() {
+	_ = t.Rollback() // the server rolls back what it loses sight of
+	<-t.b.turns
+}

@@ -16,14 +16,14 @@ var sqlStates = map[string]class{
 	"55P03": busy,      // lock_timeout
 	"55006": busy,      // object in use
 	"57014": tooLong,   // statement_timeout, or our own cancel
-	"57P01": away,      // shutting down
-	"57P02": away,      // crashed
-	"57P03": away,      // starting up
+	"57P01": lost,      // shutting down
+	"57P02": lost,      // crashed
+	"57P03": lost,      // starting up
 	"25P03": away,      // idle in transaction for too long
 	"25006": away,      // read-only: a standby
 	"53":    away,      // out of connections, memory, disk
 	"58":    away,      // I/O error of the server
-	"08":    away,      // connection
+	"08":    lost,      // connection
 	"3D000": away,      // the database is not there
 	"22001": tooWide,   // longer than varchar(n)
 	"22003": badValue,  // number out of range
@@ -51,9 +51,9 @@ func diagnosePostgres(err error) diagnosis {
 	case err == nil:
 		return diagnosis{}
 	case errors.As(err, &connecting):
-		return diagnosis{class: away}
+		return diagnosis{class: lost}
 	case strings.HasSuffix(err.Error(), "conn closed"):
-		return diagnosis{class: away} // pgx has no name for it
+		return diagnosis{class: lost} // pgx has no name for it
 	}
 	return diagnosis{}
 }

@@ -162,6 +162,19 @@ func TestPostgresConnectionLost(t *testing.T) {
 	if err := insertNote(t, s, "next", ""); err != nil {
 		t.Errorf("after the loss: %v", err)
 	}
+	runs := 0
+	err = s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+		if err := tx.Insert(t.Context(), newNote("second run", "")); err != nil {
+			return err
+		}
+		if runs++; runs == 1 {
+			run(t, killer, kill)
+		}
+		return tx.Insert(t.Context(), newNote("second run too", ""))
+	})
+	if err != nil || runs != 2 {
+		t.Errorf("lost once before the commit: %d runs, %v", runs, err)
+	}
 	err = s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
 		if err := tx.Insert(t.Context(), newNote("unknown", "")); err != nil {
 			return err

@@ -16,8 +16,9 @@ const (
 )
 
 // retry runs attempt until it ends otherwise than by a lost race: five times
-// for serialization failures and deadlocks, for up to 30 s where a change of a
-// table waits for its lock. Between attempts nothing is held.
+// for serialization failures and deadlocks, twice for a connection that broke
+// before the commit, for up to 30 s where a change of a table waits for its
+// lock. Between attempts nothing is held.
 func (s *Store) retry(ctx context.Context, attempt func() (class, error)) error {
 	begun := time.Now()
 	for n := 1; ; n++ {
@@ -30,6 +31,8 @@ func (s *Store) retry(ctx context.Context, attempt func() (class, error)) error 
 		switch {
 		case why == again && n < maxAttempts:
 			pause = jitter(time.Duration(n) * 4 * time.Millisecond)
+		case why == lost && n == 1:
+			pause = jitter(10 * time.Millisecond)
 		case why == lockBusy && time.Since(begun) < lockPatience:
 			pause = jitter(min(time.Duration(n)*20*time.Millisecond, time.Second))
 		case why == lockBusy:

@@ -18,13 +18,14 @@ type Options struct {
 	Logger *slog.Logger
 	// Slow is how long a statement may take before it is logged; 0: never.
 	Slow time.Duration
-	// MaxConns bounds the connections that read; 0: 4 or the number of cores,
-	// whichever is more.
+	// MaxConns bounds the connections of a pool; 0: 4 or the number of cores,
+	// whichever is more. SQLite has one pool and the writer, PostgreSQL two pools.
 	MaxConns int
 	// WriteWait is how long a write waits for its turn before it fails as
 	// Unavailable; 0: 10 s.
 	WriteWait time.Duration
-	// Durability of an acknowledged write.
+	// Durability of an acknowledged write to SQLite. PostgreSQL has its own
+	// setting, synchronous_commit.
 	Durability Durability
 }
 
@@ -71,10 +72,14 @@ var _ document.Store = (*Store)(nil)
 // "postgresql://" are PostgreSQL, whose schema is then given by schema;
 // anything else is the path of an SQLite file.
 func Open(ctx context.Context, url, schema string, o Options) (*Store, error) {
-	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
+	if isPostgres(url) {
 		return OpenPostgres(ctx, url, schema, o)
 	}
 	return OpenSQLite(ctx, url, o)
+}
+
+func isPostgres(url string) bool {
+	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }
 
 // newStore completes a Store: it makes the store's own tables where they are

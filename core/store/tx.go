@@ -131,7 +131,7 @@ func (t *tx) ready(ctx context.Context) error {
 	case t.reading:
 		return errors.New("store: the Tx is used while its rows are read")
 	case t.failed != nil:
-		return errEarlier(t.failed)
+		return t.failed // lost on one of the databases, so lost on both
 	case t.conn != nil:
 		return nil
 	}
@@ -175,7 +175,11 @@ func (t *tx) write(ctx context.Context, dt *document.DocType, name string, many 
 	t.wrote = true
 	err := t.s.retry(ctx, func() (class, error) {
 		err := t.s.backend.once(ctx, many, fn)
-		return t.s.diagnose(err).class, err
+		why := t.s.diagnose(err).class
+		if why == lost {
+			why = other // by itself a statement may have been done
+		}
+		return why, err
 	})
 	var unknown unknownOutcome
 	if errors.As(err, &unknown) {
@@ -226,7 +230,7 @@ func (t *tx) Savepoint(ctx context.Context, fn func() error) error {
 	if err == nil {
 		return t.control(ctx, mark.release)
 	}
-	if t.why == away {
+	if t.why == lost {
 		return err // nothing is left to go back in
 	}
 	t.after = t.after[:after]

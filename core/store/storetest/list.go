@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -38,6 +39,7 @@ func testList(t *testing.T, open func(testing.TB) document.Store) {
 	t.Run("aggregates", func(t *testing.T) { aggregates(t, s) })
 	t.Run("output", func(t *testing.T) { output(t, s) })
 	t.Run("many values", func(t *testing.T) { manyValues(t, s) })
+	t.Run("random text", func(t *testing.T) { randomText(t, s) })
 }
 
 func (s *site) op(name string) document.Operand { return document.Operand{Field: s.task.Field(name)} }
@@ -348,5 +350,42 @@ func manyValues(t *testing.T, s *site) {
 	}
 	if got, err := s.names(t, s.cmp("name", query.NotIn, values)); err != nil || got != "b c d é" {
 		t.Errorf("not in 10,000: %q, %v", got, err)
+	}
+}
+
+// randomText: whatever the text, it is found by itself and by nothing else.
+func randomText(t *testing.T, s *site) {
+	alphabet := []rune("aA%_\\'\"{},?$:;-()[]\n\t é🎉\u2028\u00a0NULL1")
+	r := rand.New(rand.NewPCG(1, 2))
+	text := func() string {
+		runes := make([]rune, 1+r.IntN(6))
+		for i := range runes {
+			runes[i] = alphabet[r.IntN(len(alphabet))]
+		}
+		return string(runes)
+	}
+	byTitle := map[string][]string{}
+	for i := range 100 {
+		title, name := text(), fmt.Sprintf("random %03d", i)
+		byTitle[title] = append(byTitle[title], name)
+		s.insert(t, doc(s.task, name, "title", title))
+	}
+	random := s.cmp("name", query.Like, "random %")
+	for title, names := range byTitle {
+		want := strings.Join(names, " ")
+		escaped := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(title)
+		for name, w := range map[string]document.Where{
+			"=":       s.cmp("title", query.Eq, title),
+			"in":      s.cmp("title", query.In, []any{title, text() + "more"}),
+			"between": s.cmp("title", query.Between, [2]any{title, title}),
+		} {
+			if got, err := s.names(t, document.AllOf{random, w}); err != nil || got != want {
+				t.Errorf("%s %q: got %q, want %q, error %v", name, title, got, want, err)
+			}
+		}
+		got, err := s.names(t, document.AllOf{random, s.cmp("title", query.Like, escaped)})
+		if err != nil || !strings.Contains(got, names[0]) {
+			t.Errorf("like %q: got %q, want at least %q, error %v", escaped, got, want, err)
+		}
 	}
 }

@@ -1,0 +1,157 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/query"
+)
+
+// selection builds the SQL of one list.
+type selection struct {
+	s   *Store
+	sel *document.Select
+	p   *params
+	q   *bun.SelectQuery
+}
+
+func (s *Store) selection(sel *document.Select) *selection {
+	return &selection{s: s, sel: sel, p: s.engine.params(), q: s.bun.NewSelect()}
+}
+
+// operand names a column; the table is named only where there are several.
+func (b *selection) operand(o document.Operand) schema.QueryAppender {
+	column := bun.Name(o.Field.Column)
+	if len(b.sel.Joins) == 0 {
+		return column
+	}
+	return expr("?.?", tableAlias(o.Join), column)
+}
+
+func tableAlias(join int) bun.Name { return bun.Name(fmt.Sprintf("t%d", join)) }
+
+// from writes the tables: a link brings at most one row, a child table all of
+// the document's in that field.
+func (b *selection) from() {
+	sel := b.sel
+	if len(sel.Joins) == 0 {
+		b.q.TableExpr("?", bun.Name(sel.DocType.Table))
+		return
+	}
+	base := tableAlias(0)
+	b.q.TableExpr("? AS ?", bun.Name(sel.DocType.Table), base)
+	for i, j := range sel.Joins {
+		target := tableAlias(i + 1)
+		on := &joined{sep: " AND "}
+		if j.Via.Storage == document.Rows {
+			on.add("?.? = ?.?", target, bun.Name("parent"), base, bun.Name("name"))
+			on.add("?.? = ?", target, bun.Name("parenttype"), b.p.next())
+			on.add("?.? = ?", target, bun.Name("parentfield"), b.p.next())
+		} else {
+			on.add("?.? = ?.?", target, bun.Name("name"), base, bun.Name(j.Via.Column))
+		}
+		b.q.Join("LEFT JOIN ? AS ? ON ?", bun.Name(j.Target.Table), target, on)
+	}
+}
+
+func (b *selection) where() error {
+	if b.sel.Where == nil {
+		return nil
+	}
+	w := &whereBuilder{e: &b.s.engine, p: b.p, operand: b.operand}
+	if err := b.s.engine.walkWhere(b.sel.Where, w); err != nil {
+		return err
+	}
+	if w.out != nil {
+		b.q.Where("?", w.out)
+	}
+	return nil
+}
+
+// aggregated reports whether rows of the table are folded.
+func aggregated(sel *document.Select) bool {
+	if len(sel.Group) > 0 {
+		return true
+	}
+	for _, c := range sel.Columns {
+		if c.Func != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// column is the SQL of an output column. A plain column beside aggregates is
+// the least of its group: one database refuses it, the other answers with the
+// value of some row.
+func (b *selection) column(c document.Column) (schema.QueryAppender, error) {
+	if c.Func == "" {
+		return b.folded(c.Operand, "MIN(?)"), nil
+	}
+	if c.Field == nil {
+		if c.Func != query.Count {
+			return nil, fault.Invalid("DataError", "%s needs a field", c.Func)
+		}
+		return expr("COUNT(*)"), nil
+	}
+	operand := b.operand(c.Operand)
+	storage := c.Field.Storage
+	number := !storage.Nullable()
+	switch {
+	case c.Func == query.Count:
+		return expr("COUNT(?)", operand), nil
+	case c.Func == query.Min:
+		return expr("MIN(?)", operand), nil
+	case c.Func == query.Max:
+		return expr("MAX(?)", operand), nil
+	case c.Func == query.Avg && number:
+		return expr(b.s.engine.avg, operand), nil
+	case c.Func == query.Sum && storage == document.Float:
+		return expr("SUM(?)", operand), nil
+	case c.Func == query.Sum && number:
+		return expr(b.s.engine.sumInt, operand), nil
+	}
+	return nil, fault.Invalid("DataError", "%s cannot be taken of %s", c.Func, c.Field.Name)
+}
+
+// folded is an operand, or inside a group that it does not name, one value of
+// it.
+func (b *selection) folded(o document.Operand, fold string) schema.QueryAppender {
+	operand := b.operand(o)
+	if !aggregated(b.sel) {
+		return operand
+	}
+	for _, g := range b.sel.Group {
+		if g == o {
+			return operand
+		}
+	}
+	return expr(fold, operand)
+}
+
+func (b *selection) columns() ([]cell, error) {
+	cells := make([]cell, len(b.sel.Columns))
+	for i, c := range b.sel.Columns {
+		q, err := b.column(c)
+		if err != nil {
+			return nil, err
+		}
+		b.q.ColumnExpr("?", q)
+		cells[i].key = append(document.AppendString(nil, c.Key), ':')
+		switch c.Func {
+		case "", query.Min, query.Max:
+			cells[i].field = c.Field
+		}
+	}
+	return cells, nil
+}
+
+func (b *selection) group() {
+	for _, g := range b.sel.Group {
+		b.q.GroupExpr("?", b.operand(g))
+	}
+}
