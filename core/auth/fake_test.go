@@ -18,7 +18,7 @@ import (
 // does not implement panics.
 type fakeStore struct {
 	document.Store
-	t *testing.T
+	t testing.TB
 
 	mu    sync.Mutex
 	docs  map[string]map[string]*document.Document
@@ -149,7 +149,7 @@ func declared(name, typ string, s document.Storage) *document.Field {
 	return &document.Field{Name: name, Type: typ, Storage: s, Column: name}
 }
 
-func newFixture(t *testing.T) *fixture {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	hasRole := document.NewDocType(document.DocType{Name: "Has Role", Child: true},
 		[]*document.Field{declared("role", "Link", document.Text)})
@@ -206,7 +206,7 @@ func (f *fixture) addUser(name string, enabled int64, roles ...string) {
 }
 
 // keys generates keys as the platform itself.
-func (f *fixture) keys(t *testing.T, user string) auth.Keys {
+func (f *fixture) keys(t testing.TB, user string) auth.Keys {
 	t.Helper()
 	var keys auth.Keys
 	err := f.store.Write(t.Context(), document.Brief, func(tx document.Tx) (err error) {
