@@ -136,6 +136,23 @@ func TestSites(t *testing.T) {
 	s.stop()
 }
 
+func TestSiteErase(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		in.run("site", "new", "second")
+		in.run("user", "add", "jane@example.com", "--site", "second")
+		in.run("site", "drop", "second", "--yes", "--erase")
+		if out := in.run("site", "list", "--json"); strings.Contains(out, "second") {
+			t.Errorf("site list: %s", out)
+		}
+		if _, _, err := in.try("", "site", "drop", "second", "--yes", "--erase"); err == nil {
+			t.Error("a site was erased twice")
+		}
+		// A new site of the name has nothing of the old one.
+		in.run("site", "new", "second")
+		in.run("user", "add", "jane@example.com", "--site", "second")
+	})
+}
+
 func TestAnotherMasterKeyRefusesToStart(t *testing.T) {
 	in := &installation{t: t, data: t.TempDir()}
 	in.run("user", "keys", "Administrator")

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 
 	"github.com/spf13/cobra"
+
+	"armature/core/host"
 )
 
 func (a *app) siteCommand() *cobra.Command {
@@ -142,15 +144,21 @@ func (a *app) setConfig(name, key, value string) error {
 }
 
 func (a *app) siteDropCommand() *cobra.Command {
-	var yes bool
+	var yes, erase bool
 	cmd := &cobra.Command{
 		Use:   "drop NAME",
-		Short: "Move a site's folder aside, so that it is served no more",
-		Long:  "Move a site's folder to <data>/dropped, so that it is served no more. Nothing is erased:\nmove the folder back to undo it. The tables of a site in PostgreSQL stay where they are.",
+		Short: "Take a site away",
+		Long:  "Take a site away: its folder moves to <data>/dropped and a running server closes it within\na second. Move the folder back to undo it; a database in PostgreSQL stays where it is. With\n--erase the folder and the database are deleted for good.",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes {
 				return fmt.Errorf("this takes site %s off every server on %s: repeat with --yes", args[0], a.data)
+			}
+			if erase {
+				if err := host.Erase(cmd.Context(), a.layout(), a.database, args[0]); err != nil {
+					return err
+				}
+				return a.say(map[string]any{"name": args[0]}, "erased site %s", args[0])
 			}
 			to, err := a.layout().Drop(args[0])
 			if err != nil {
@@ -160,5 +168,6 @@ func (a *app) siteDropCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do it")
+	cmd.Flags().BoolVar(&erase, "erase", false, "delete everything for good")
 	return cmd
 }
