@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -176,5 +177,46 @@ func TestJobsKeepTheirOrder(t *testing.T) {
 	}
 	if n := w.writes - before; n != 2 {
 		t.Errorf("%d commits for one transaction and five jobs, want 2", n)
+	}
+}
+
+// A closed store leaves no goroutine behind.
+func TestCloseEndsEverything(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 3 {
+		s, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "site.db"), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+	}
+}
+
+func TestDrop(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "site.db")
+	s, err := Open(t.Context(), path, "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time nothing is there
+		if err := Drop(t.Context(), path, ""); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, _ := filepath.Glob(path + "*"); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if err := Drop(t.Context(), "postgres://127.0.0.1:1/x", ""); err == nil {
+		t.Error("the public schema may be dropped")
 	}
 }

@@ -191,6 +191,9 @@ func (b *postgresBackend) handle(st *statement) *sql.DB {
 }
 
 func (b *postgresBackend) query(ctx context.Context, st *statement, args []any) (cursor, error) {
+	if st.fleeting {
+		args = append([]any{pgx.QueryExecModeExec}, args...)
+	}
 	rows, err := b.handle(st).QueryContext(ctx, st.text, args...)
 	if diagnosePostgres(err).class == stalePlan { // once after the table changed
 		rows, err = b.handle(st).QueryContext(ctx, st.text, args...)

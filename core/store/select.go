@@ -36,7 +36,7 @@ func (s *Store) listStatement(sel *document.Select) (*statement, []any, error) {
 		return nil, nil, err
 	}
 	st := &statement{text: text, dt: sel.DocType, cells: cells, list: true}
-	return shapes.texts.put(string(k.key), st), k.args, nil
+	return k.keep(shapes, st), k.args, nil
 }
 
 // countStatement counts the rows, or the groups, of a list.
@@ -71,7 +71,7 @@ func (s *Store) countStatement(sel *document.Select) (*statement, []any, error) 
 		return nil, nil, err
 	}
 	st := &statement{text: text, dt: sel.DocType, cells: []cell{{}}, list: true}
-	return shapes.texts.put(string(k.key), st), k.args, nil
+	return k.keep(shapes, st), k.args, nil
 }
 
 // AppendRows implements document.Tx.

@@ -5,6 +5,17 @@ import (
 	"sync"
 
 	"armature/core/document"
+	"armature/core/fault"
+)
+
+// Bounds of a list, below what either database takes, so that both refuse the
+// same ones in the same words.
+const (
+	maxTerms   = 500
+	maxOutputs = 1000
+	maxJoins   = 50
+	// maxKey is the longest key of a shape worth keeping.
+	maxKey = 4096
 )
 
 // keyer turns a list into the key of its shape and the arguments of its
@@ -13,13 +24,15 @@ type keyer struct {
 	s    *Store
 	key  []byte
 	args []any
+
+	terms int // comparisons and groups
 }
 
 var keyers = sync.Pool{New: func() any { return new(keyer) }}
 
 func (s *Store) takeKeyer() *keyer {
 	k := keyers.Get().(*keyer)
-	k.s, k.key = s, k.key[:0]
+	k.s, k.key, k.terms = s, k.key[:0], 0
 	k.args = make([]any, 0, 8) // drivers may keep it
 	return k
 }
@@ -31,7 +44,15 @@ func (k *keyer) put() {
 
 func (k *keyer) number(n int)  { k.key = binary.AppendUvarint(k.key, uint64(n)) }
 func (k *keyer) text(s string) { k.number(len(s)); k.key = append(k.key, s...) }
-func (k *keyer) flag(b bool)   { k.key = append(k.key, map[bool]byte{false: '0', true: '1'}[b]) }
+
+func (k *keyer) flag(b bool) {
+	c := byte('0')
+	if b {
+		c = '1'
+	}
+	k.key = append(k.key, c)
+}
+
 func (k *keyer) field(f *document.Field) {
 	if f == nil {
 		k.number(0)
@@ -46,7 +67,10 @@ func (k *keyer) operand(o document.Operand) {
 }
 
 // from adds the joined tables.
-func (k *keyer) from(sel *document.Select) {
+func (k *keyer) from(sel *document.Select) error {
+	if len(sel.Joins) > maxJoins {
+		return fault.Invalid("", "A list may reach into %d other tables", maxJoins)
+	}
 	k.number(len(sel.Joins))
 	for _, j := range sel.Joins {
 		k.text(j.Via.Name)
@@ -55,12 +79,18 @@ func (k *keyer) from(sel *document.Select) {
 			k.args = append(k.args, sel.DocType.Name, j.Via.Name)
 		}
 	}
+	return nil
 }
 
 // list is the key of a list.
 func (k *keyer) list(sel *document.Select) error {
+	if len(sel.Columns) > maxOutputs {
+		return fault.Invalid("", "A list may have %d columns", maxOutputs)
+	}
 	k.key = append(k.key, 'S')
-	k.from(sel)
+	if err := k.from(sel); err != nil {
+		return err
+	}
 	k.number(len(sel.Columns))
 	for _, c := range sel.Columns {
 		k.operand(c.Operand)
@@ -91,7 +121,9 @@ func (k *keyer) list(sel *document.Select) error {
 // count is the key of a count.
 func (k *keyer) count(sel *document.Select) error {
 	k.key = append(k.key, 'C')
-	k.from(sel)
+	if err := k.from(sel); err != nil {
+		return err
+	}
 	if err := k.where(sel.Where); err != nil {
 		return err
 	}
@@ -111,15 +143,33 @@ func (k *keyer) where(w document.Where) error {
 		k.key = append(k.key, '-')
 		return nil
 	}
-	return k.s.engine.walkWhere(w, k)
+	if err := k.s.engine.walkWhere(w, k); err != nil {
+		return err
+	}
+	if k.terms > maxTerms {
+		return fault.Invalid("", "A list may have %d conditions", maxTerms)
+	}
+	return nil
+}
+
+// keep caches a statement under the key, unless the key is so long that hardly
+// anybody will ask for it again.
+func (k *keyer) keep(in *shapes, st *statement) *statement {
+	if len(k.key) > maxKey {
+		st.fleeting = true
+		return st
+	}
+	return in.texts.put(string(k.key), st)
 }
 
 func (k *keyer) open(any bool) {
+	k.terms++
 	k.key = append(k.key, '(')
 	k.flag(any)
 }
 
 func (k *keyer) term(c *document.Compare, t term) {
+	k.terms++
 	k.key = append(k.key, t.op)
 	k.flag(t.null)
 	k.operand(c.Operand)

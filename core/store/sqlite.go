@@ -79,6 +79,10 @@ func (b *sqliteBackend) reader() conn { return b }
 // query runs a statement on a reader. Watching a context costs as much as a
 // small list, so only shapes known to be slow can be cancelled.
 func (b *sqliteBackend) query(ctx context.Context, st *statement, args []any) (cursor, error) {
+	if st.fleeting {
+		rows, err := b.pool.QueryContext(ctx, st.text, args...)
+		return cursor{rows: rows}, err
+	}
 	p, err := b.texts.take(ctx, st.text)
 	if err != nil {
 		return cursor{}, err

@@ -140,6 +140,8 @@ func filters(t *testing.T, s *site) {
 			s.cmp("count", query.Ge, int64(0)),
 			document.AnyOf{s.cmp("status", query.Eq, "Open"), document.AllOf{s.cmp("status", query.Eq, "Closed"), s.cmp("count", query.Eq, int64(2))}},
 		}, "a b"},
+		{"four hundred conditions", slices.Repeat(document.AllOf{s.cmp("title", query.Ne, "Alpha")}, 400), "b c d f é"},
+		{"two hundred deep", nested(s.cmp("count", query.Eq, int64(1)), 200), "a"},
 		{"text that looks like SQL", s.cmp("status", query.Eq, `' OR 1=1 --`), ""},
 		{"question marks and dollars", s.cmp("status", query.Ne, `?$1?1`), all},
 	}
@@ -155,6 +157,14 @@ func filters(t *testing.T, s *site) {
 	}
 }
 
+// nested makes a filter of that depth which keeps what w keeps.
+func nested(w document.Where, depth int) document.Where {
+	for range depth {
+		w = document.AnyOf{document.AllOf{w}}
+	}
+	return w
+}
+
 func refusedFilters(t *testing.T, s *site) {
 	for name, w := range map[string]document.Where{
 		"unknown operator": s.cmp("status", query.Descendants, "x"),
@@ -162,6 +172,7 @@ func refusedFilters(t *testing.T, s *site) {
 		"half a range":     s.cmp("count", query.Between, [2]any{int64(1), nil}),
 		"NUL":              s.cmp("status", query.Eq, "a\x00"),
 		"NUL in a list":    s.cmp("status", query.In, []any{"a\x00"}),
+		"endless filter":   slices.Repeat(document.AllOf{s.cmp("count", query.Ge, int64(0))}, 5000),
 		"endless pattern":  s.cmp("status", query.Like, strings.Repeat("a", 1e6)),
 	} {
 		if _, err := s.names(t, w); fault.KindOf(err) != fault.Validation {
