@@ -85,7 +85,7 @@ func strict(text []byte, into any) error {
 // other.
 func records() ([]map[string]any, error) {
 	var all []map[string]any
-	for _, name := range []string{"role", "priority", "user"} {
+	for _, name := range []string{"role", "priority", "user", "file"} {
 		text, err := files.ReadFile("records/" + name + ".json")
 		if err != nil {
 			return nil, err

@@ -1,0 +1,120 @@
+package file
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/identity"
+)
+
+// DocType is the name of the documents this package is about.
+const DocType = "File"
+
+// The folders every site has.
+const (
+	home        = "Home"
+	attachments = "Home/Attachments"
+)
+
+// Config is what a Service needs.
+type Config struct {
+	Store     document.Store
+	Documents func() *document.Service // asked when first needed: it runs the Hooks of this service
+	Storage   Storage
+	Spool     string    // folder for files on their way in; for Disk on the same file system
+	Shrinker  *Shrinker // shared by the sites of a process; nil: one of its own
+
+	// Setting returns a key of the site's configuration as JSON, or nil.
+	Setting func(key string) json.RawMessage
+	// Call runs a whitelisted method that handles an uploaded file instead of
+	// this service (argument "method") and returns its value; nil: there are none.
+	Call   func(ctx context.Context, caller *identity.Caller, call MethodCall) (json.RawMessage, error)
+	Now    func() time.Time // nil: time.Now
+	Logger *slog.Logger     // nil: nothing is logged
+}
+
+// Service is the files of one site. Its methods check the caller's rights; those
+// that take a Tx work in a transaction that somebody else ends.
+type Service struct {
+	store     document.Store
+	documents func() *document.Service
+	storage   Storage
+	spool     string
+	shrinker  *Shrinker
+	setting   func(string) json.RawMessage
+	call      func(context.Context, *identity.Caller, MethodCall) (json.RawMessage, error)
+	now       func() time.Time
+	log       *slog.Logger
+
+	attach    atomic.Pointer[attachFields]
+	finishing locks // uploads in chunks that are being put together
+}
+
+// New makes the file service of a site and the spool folder.
+func New(c Config) (*Service, error) {
+	if err := os.MkdirAll(c.Spool, 0o700); err != nil {
+		return nil, fmt.Errorf("file spool: %w", err)
+	}
+	s := &Service{
+		store: c.Store, documents: c.Documents, storage: c.Storage, spool: c.Spool,
+		shrinker: c.Shrinker, setting: c.Setting, call: c.Call, now: c.Now, log: c.Logger,
+	}
+	if s.shrinker == nil {
+		s.shrinker = NewShrinker(1)
+	}
+	if s.setting == nil {
+		s.setting = func(string) json.RawMessage { return nil }
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	return s, nil
+}
+
+// own marks the writes of this service, so that its hooks leave them alone.
+type own struct{}
+
+func ours(ctx context.Context) context.Context { return context.WithValue(ctx, own{}, true) }
+
+func isOurs(ctx context.Context) bool { return ctx.Value(own{}) != nil }
+
+// elevated is the caller after this service has checked the rights.
+func elevated(caller *identity.Caller) *identity.Caller {
+	as := *caller
+	as.Elevated = true // the owner stays the user, the scopes stay the token's
+	return &as
+}
+
+// insert creates a File after this service has checked the caller's rights: by
+// the attached document, or as a Guest, a caller may have more of them than the
+// roles say.
+func (s *Service) insert(ctx context.Context, tx document.Tx, caller *identity.Caller, values map[string]any) (*document.Document, error) {
+	return s.documents().Insert(ours(ctx), tx, elevated(caller), DocType, values)
+}
+
+// lock makes everybody else who adds, moves or removes files of this site wait
+// until the transaction ends: which URL is free, which content is there already
+// and who is the last to refer to it are questions about all Files at once. The
+// transactions are short; contents are received outside them.
+func (s *Service) lock(ctx context.Context, tx document.Tx) error {
+	_, err := tx.Next(ctx, "files")
+	return err
+}
+
+// doctype is the definition of File on this site.
+func (s *Service) doctype() (*document.DocType, error) {
+	if dt := s.documents().Schema().DocType(DocType); dt != nil {
+		return dt, nil
+	}
+	return nil, fault.Missing("DocType %s not found", DocType)
+}
