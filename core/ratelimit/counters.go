@@ -43,7 +43,8 @@ func NewCounters(o Options) (*Counters, error) {
 	return c, err
 }
 
-// Close lets go of Redis. Requests that are still running count in memory.
+// Close lets go of Redis. Requests that are still running count in memory. It
+// may be called again.
 func (c *Counters) Close() error {
 	if c.shared == nil {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
 	"github.com/ulule/limiter/v3"
 	driver "github.com/ulule/limiter/v3/drivers/store/redis"
@@ -46,6 +47,10 @@ func newShared(o Options) (*shared, error) {
 		return nil, fmt.Errorf("address of Redis: %w", withoutURL(err))
 	}
 	tune(options)
+	// go-redis writes a line of its own to standard error for every failed dial,
+	// through the one logger it has for a process. That Redis is away is said once
+	// and by us.
+	logging.Disable()
 	s := &shared{client: redis.NewClient(options), prefix: o.Prefix, log: o.Logger}
 	if s.prefix == "" {
 		s.prefix = "armature:limit"
@@ -132,11 +137,15 @@ func (s *shared) probe() {
 	}
 }
 
-// close ends the probe and the connections.
+// close ends the probe and the connections. Only the first does anything.
 func (s *shared) close() error {
 	s.mu.Lock()
+	closed := s.stop.Err() != nil
 	s.cancel()
 	s.mu.Unlock()
+	if closed {
+		return nil
+	}
 	s.store.Store(nil)
 	err := s.client.Close() // a probe that waits for an answer fails at once
 	s.probes.Wait()

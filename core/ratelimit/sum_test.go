@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,7 +24,17 @@ func redisURL(t testing.TB) string {
 	if url == "" {
 		t.Skip("Redis is not tested: set ARMATURE_TEST_REDIS=redis://host:port")
 	}
-	return url
+	return patient(url)
+}
+
+// patient makes processes wait for a Redis that is slow because the machine is
+// busy, where a test compares what they count there.
+func patient(url string) string {
+	mark := "?"
+	if strings.Contains(url, "?") {
+		mark = "&"
+	}
+	return url + mark + "dial_timeout=30s&read_timeout=30s&write_timeout=30s&pool_timeout=30s"
 }
 
 // newPrefix is one nobody has used on the server before.
