@@ -35,7 +35,9 @@ type instance struct {
 
 // bind finds the parts of the instance that calls and resets need.
 func (in *instance) bind() error {
-	in.mem = in.mod.Memory()
+	if in.module.code.HasMemory { // else Memory returns an interface around nil
+		in.mem = in.mod.Memory()
+	}
 	in.funcs = map[string]api.Function{}
 	global := func(name string) (api.MutableGlobal, error) {
 		g, ok := in.mod.ExportedGlobal(name).(api.MutableGlobal)

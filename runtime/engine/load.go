@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"armature/core/fault"
@@ -69,7 +70,7 @@ func (e *Engine) Load(ctx context.Context, wasm []byte) (*Module, error) {
 
 func (e *Engine) load(ctx context.Context, l *loading, hash string, wasm []byte) {
 	e.compile <- struct{}{}
-	l.module, l.err = e.prepare(ctx, hash, wasm)
+	l.module, l.err = e.prepareSafely(ctx, hash, wasm)
 	<-e.compile
 	if l.err == nil {
 		l.module.loading = l
@@ -79,6 +80,18 @@ func (e *Engine) load(ctx context.Context, l *loading, hash string, wasm []byte)
 		e.mu.Unlock()
 	}
 	close(l.done)
+}
+
+// prepareSafely keeps a panic of the compiler, which reads what strangers wrote,
+// from ending the process.
+func (e *Engine) prepareSafely(ctx context.Context, hash string, wasm []byte) (m *Module, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e.log.Error("panic while loading a module", "module", hash, "panic", r, "stack", string(debug.Stack()))
+			m, err = nil, fmt.Errorf("load module %s: panic: %v", hash, r)
+		}
+	}()
+	return e.prepare(ctx, hash, wasm)
 }
 
 // Release gives a loaded module back. The last one frees it, once the calls

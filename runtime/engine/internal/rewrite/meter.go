@@ -8,6 +8,11 @@ const (
 	maxFold   = 32
 )
 
+// maxRegion bounds what one charge can be, so that it always fits the fuel that
+// the host gives at a time: a loop whose head asks for more would be interrupted
+// for ever.
+const maxRegion = 10_000
+
 // mark is a place in the emitted code where a charge may go.
 type mark struct {
 	at     int
@@ -75,6 +80,9 @@ func (e *emitter) body(i int, d *decoder) []byte {
 			e.marks[e.cur].cost++
 		}
 		done = e.instruction(&in, d, body)
+		if e.marks[e.cur].cost > maxRegion {
+			e.mark(markPlain)
+		}
 	}
 	return e.splice(body)
 }

@@ -1,0 +1,224 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"armature/core/fault"
+	"armature/runtime/engine"
+	"armature/runtime/wasmtest"
+)
+
+func TestLoadShares(t *testing.T) {
+	e := newEngine(t, engine.Config{CompileWorkers: 2})
+	wasm := mustGuest(t, "echo")
+	modules := make([]*engine.Module, 8)
+	var wg sync.WaitGroup
+	for i := range modules {
+		wg.Go(func() {
+			m, err := e.Load(t.Context(), wasm)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			modules[i] = m
+		})
+	}
+	wg.Wait()
+	for _, m := range modules {
+		if m != modules[0] {
+			t.Fatal("the same bytes are two modules")
+		}
+	}
+	for _, m := range modules[1:] {
+		m.Release()
+	}
+	if _, err := modules[0].Call(t.Context(), &engine.Call{Export: "count"}); err != nil {
+		t.Error("a module that is still held does not run:", err)
+	}
+	modules[0].Release()
+	_, err := modules[0].Call(t.Context(), &engine.Call{Export: "count"})
+	var failed *engine.Error
+	if !errors.As(err, &failed) || failed.Reason != engine.Unavailable {
+		t.Error("a released module runs:", err)
+	}
+	if n := e.Live(); n != 0 {
+		t.Errorf("%d instances are left", n)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	e := newEngine(t, engine.Config{MaxModule: 1 << 20})
+	tests := []struct{ name, src, want string }{
+		{"imports", `(module (import "host" "nope" (func)) (import "host" "output" (func (param i32))))`, "host.nope is not offered"},
+		{"invalid", `(module (func (result i32)))`, "not valid"},
+		{"start traps", `(module (func $s (unreachable)) (start $s))`, "fails to initialise"},
+		{"initialisation loops", `(module (func (export "_initialize") (loop $l (br $l))))`, "fails to initialise"},
+		{"data outside", `(module (memory 1) (data (i32.const 65535) "ab"))`, "does not fit"},
+		{"tail call", `(module (func $f (return_call $f)))`, "tail calls are not supported"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			wasm, err := wasmtest.Assemble(test.src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = e.Load(t.Context(), wasm)
+			if f := fault.From(err); f == nil || f.Kind != fault.Validation || !strings.Contains(f.Message, test.want) {
+				t.Errorf("%v; want %q", err, test.want)
+			}
+		})
+	}
+	if _, err := e.Load(t.Context(), make([]byte, 2<<20)); fault.From(err).Kind != fault.Validation {
+		t.Error("a module over the limit:", err)
+	}
+	if n := e.Live(); n != 0 {
+		t.Errorf("%d instances are left", n)
+	}
+}
+
+// A module that changes its table cannot be restored; each call makes its own
+// instance, and still nothing survives.
+func TestFreshInstances(t *testing.T) {
+	wasm, err := wasmtest.Assemble(`(module (memory 1) (table 1 funcref)
+		(global $g (mut i32) (i32.const 0)) (data (i32.const 0) "\07")
+		(func (export "_initialize") (global.set $g (i32.const 1)))
+		(func (export "count") (result i32)
+			(table.set 0 (i32.const 0) (ref.null func))
+			(global.set $g (i32.add (global.get $g) (i32.const 1)))
+			(i32.store8 (i32.const 0) (i32.add (i32.load8_u (i32.const 0)) (i32.const 1)))
+			(i32.add (global.get $g) (i32.load8_u (i32.const 0)))))`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine(t, engine.Config{})
+	m := load(t, e, wasm)
+	if ok, reason := m.Pristine(); ok || !strings.Contains(reason, "table.set") {
+		t.Fatalf("pristine %t: %q", ok, reason)
+	}
+	for range 3 {
+		c := &engine.Call{Export: "count"}
+		usage, err := m.Call(t.Context(), c)
+		if err != nil || c.Result != 10 || !usage.Fresh {
+			t.Fatalf("counts %d, %v, %+v", c.Result, err, usage)
+		}
+	}
+	if n := e.Live(); n != 0 {
+		t.Errorf("%d instances are left", n)
+	}
+}
+
+func TestDamagedCacheIsReplaced(t *testing.T) {
+	dir := t.TempDir()
+	wasm := mustGuest(t, "echo")
+	for range 2 {
+		e, err := engine.New(t.Context(), engine.Config{Imports: hostImports(), CacheDir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Load(t.Context(), wasm); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("cache files %v, %v", files, err)
+		}
+		for _, f := range files {
+			if err := os.WriteFile(f, []byte("damaged"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestIdleInstancesClose(t *testing.T) {
+	e := newEngine(t, engine.Config{IdleTrim: time.Hour, IdleClose: 2 * time.Hour})
+	m := load(t, e, mustGuest(t, "misbehave"))
+	healthy(t, m)
+	e.Sweep(90 * time.Minute)
+	if n := engine.Pristine(t, m); n != 1 {
+		t.Errorf("%d instances after a trim", n)
+	}
+	healthy(t, m)
+	e.Sweep(3 * time.Hour)
+	if info := m.Inspect(); info.Live != 0 || e.Live() != 0 {
+		t.Errorf("%+v", info)
+	}
+	healthy(t, m)
+}
+
+func TestCloseWaitsForCalls(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	e, err := engine.New(t.Context(), engine.Config{Imports: append(hostImports(), waitImport(entered, leave))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := e.Load(t.Context(), waitGuest(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := m.Call(context.Background(), &engine.Call{Export: "run"})
+		done <- err
+	}()
+	<-entered
+	m.Release()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := e.Close(ended); !errors.Is(err, context.Canceled) {
+		t.Fatal("closed under a running call:", err)
+	}
+	close(leave)
+	if err := <-done; err != nil {
+		t.Error("the call that ran while the engine closed:", err)
+	}
+}
+
+func TestInstancesAreBounded(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	e := newEngine(t, engine.Config{Imports: []engine.Import{waitImport(entered, leave)}, MaxInstances: 1})
+	m := load(t, e, waitGuest(t))
+	done := make(chan error, 1)
+	go func() {
+		_, err := m.Call(context.Background(), &engine.Call{Export: "run"})
+		done <- err
+	}()
+	<-entered
+	_, err := m.Call(t.Context(), &engine.Call{Export: "run"})
+	if fault.From(err).Kind != fault.Unavailable {
+		t.Error("a second instance:", err)
+	}
+	close(leave)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// waitImport is a host function that says it was entered and waits.
+func waitImport(entered, leave chan struct{}) engine.Import {
+	return engine.Import{Module: "host", Name: "wait", Fn: func(c *engine.Call, _ []uint64) {
+		c.Blocking(func() {
+			entered <- struct{}{}
+			<-leave
+		})
+	}}
+}
+
+func waitGuest(tb testing.TB) []byte {
+	tb.Helper()
+	wasm, err := wasmtest.Assemble(`(module (import "host" "wait" (func $wait)) (func (export "run") (call $wait)))`)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return wasm
+}
