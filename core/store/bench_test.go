@@ -164,6 +164,7 @@ func benchmarks(b *testing.B, s *store.Store, read, write bare) {
 			columns := []*document.Field{bench.Field("title")}
 			parallel(b, workers, func(i int64, _ *[]byte) error {
 				d := benchDoc(benchName(i), 7)
+				d.Put("title", fmt.Sprintf("title %d", serial.Add(1))) // equal values would not be written
 				return s.Write(b.Context(), document.Single, func(tx document.Tx) error {
 					_, err := tx.Update(b.Context(), nil, d, columns, nil, "")
 					return err
@@ -172,7 +173,8 @@ func benchmarks(b *testing.B, s *store.Store, read, write bare) {
 		})
 		b.Run(fmt.Sprintf("update/bare/g=%d", workers), func(b *testing.B) {
 			parallelBare(b, workers, write.db, write.update, func(stmt *sql.Stmt, i int64) error {
-				_, err := stmt.Exec("another", benchDoc(benchName(i), 7).Name())
+				d := benchDoc(benchName(i), 7)
+				_, err := stmt.Exec(fmt.Sprintf("title %d", serial.Add(1)), d.Name())
 				return err
 			})
 		})
