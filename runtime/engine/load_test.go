@@ -54,7 +54,7 @@ func TestLoadShares(t *testing.T) {
 }
 
 func TestLoadRefuses(t *testing.T) {
-	e := newEngine(t, engine.Config{MaxModule: 1 << 20})
+	e := newEngine(t, engine.Config{MaxModule: 1 << 20, Init: engine.Limits{Fuel: 50_000_000}})
 	tests := []struct{ name, src, want string }{
 		{"imports", `(module (import "host" "nope" (func)) (import "host" "output" (func (param i32))))`, "host.nope is not offered"},
 		{"invalid", `(module (func (result i32)))`, "not valid"},

@@ -98,7 +98,7 @@ func (m *Module) release(in *instance, c *Call, doubtful bool) {
 		m.drop(in)
 		return
 	}
-	if !m.pool.put(in, time.Now()) {
+	if !m.pool.put(in, c.started) { // near enough, and one reading of the clock less
 		m.drop(in)
 	}
 }

@@ -15,9 +15,9 @@ type detour struct {
 	charged int64
 }
 
-// detour adds a detour and returns its index.
-func (m *module) detour(own int, charged int64) uint32 {
-	m.detours = append(m.detours, detour{own, charged})
+// detour adds a detour and returns its index; the charge is known later.
+func (m *module) detour(own int) uint32 {
+	m.detours = append(m.detours, detour{own: own})
 	return m.helper(helperCount + len(m.detours) - 1)
 }
 

@@ -70,8 +70,9 @@ func (e *emitter) body(i int, d *decoder) []byte {
 	results := m.types[m.funcs[i]].results
 	if e.wrapped() {
 		e.out = putS(append(e.out, opBlock), m.blockOf(results))
+		e.out = append(e.out, opBlock, blockEmpty)
 	}
-	e.marks = append(e.marks, mark{parent: -1, kind: markEntry})
+	e.marks = append(e.marks, mark{at: len(e.out), parent: -1, kind: markEntry})
 
 	var in instr
 	for done := false; !done; {
@@ -87,9 +88,10 @@ func (e *emitter) body(i int, d *decoder) []byte {
 	return e.splice(body)
 }
 
-// wrapped reports whether the body is put into a block, so that every way out
-// of the function passes the code behind it.
-func (e *emitter) wrapped() bool { return e.deep || e.local }
+// wrapped reports whether the body is put into two blocks: behind the inner one
+// is the way to the host, out of the path of a call that has fuel; behind the
+// outer one is what every way out of the function must pass.
+func (e *emitter) wrapped() bool { return !e.f.inline }
 
 // instruction emits one instruction and reports whether it was the last.
 func (e *emitter) instruction(in *instr, d *decoder, body []byte) (last bool) {
@@ -165,6 +167,9 @@ func (e *emitter) mark(kind markKind) {
 func (e *emitter) label(l uint32) uint32 {
 	n := uint32(len(e.frames))
 	if l == n {
+		if e.wrapped() {
+			l++ // the inner block is no way out
+		}
 		return l + e.wraps()
 	}
 	return l + e.wraps() - e.frames[n-1-l].wraps
@@ -206,14 +211,17 @@ func (e *emitter) loop(in *instr, body []byte) {
 }
 
 func (e *emitter) end() (last bool) {
-	e.out = append(e.out, opEnd)
 	if len(e.frames) == 0 {
-		e.leave()
 		if e.wrapped() {
+			e.out = append(e.out, opBr, 1, opEnd)
+			e.beginAgain()
 			e.out = append(e.out, opEnd)
+			e.leave()
 		}
+		e.out = append(e.out, opEnd)
 		return true
 	}
+	e.out = append(e.out, opEnd)
 	f := e.frames[len(e.frames)-1]
 	e.frames = e.frames[:len(e.frames)-1]
 	if f.wrapped {
@@ -341,6 +349,7 @@ func (e *emitter) charge(out []byte, mk *mark) []byte {
 		if e.deep {
 			n += e.f.weight
 		}
+		m.detours[len(m.detours)-1].charged = n
 	}
 	out = appendPlus(out, get, index, -n)
 	out = putU(append(out, opLocalTee), uint64(e.temp))
@@ -351,32 +360,29 @@ func (e *emitter) charge(out []byte, mk *mark) []byte {
 	if mk.kind == markEntry && e.deep {
 		out = putS(append(out, opI64Const), -1<<63|DepthGuard)
 		out = append(out, opI64And, opI64Const, 0, opI64Ne)
-		return e.yieldOnEntry(out, n)
+		return append(out, opBrIf, 0)
 	}
 	out = append(out, opI64Const, 0, opI64LtS)
 	switch mk.kind {
 	case markLoop:
 		return append(out, opBrIf, 1)
 	case markEntry:
-		return e.yieldOnEntry(out, n)
+		return append(out, opBrIf, 0)
 	}
 	return e.yieldIf(out)
 }
 
-// yieldOnEntry begins the function again, by way of its detour, when fuel or
-// depth is used up. A call that returns into the function would do as well, but
+// beginAgain begins the function again, by way of its detour, when fuel or depth
+// is used up. A call that returns into the function would do as well, but
 // whatever lives across a call is spilled to memory on every entry, call or no
 // call, and that costs more than all the metering.
-func (e *emitter) yieldOnEntry(out []byte, charged int64) []byte {
-	out = append(out, opIf, blockEmpty)
-	if e.local {
-		out = e.m.appendSave(out, e.temp)
-	}
+func (e *emitter) beginAgain() {
+	e.save()
 	for i := range e.params {
-		out = putU(append(out, opLocalGet), uint64(i))
+		e.out = putU(append(e.out, opLocalGet), uint64(i))
 	}
-	out = putU(append(out, opCall), uint64(e.m.detour(e.index, charged)))
-	return append(out, opReturn, opEnd)
+	e.out = putU(append(e.out, opCall), uint64(e.m.detour(e.index)))
+	e.out = append(e.out, opReturn)
 }
 
 // yieldIf calls the host when the number on the stack is not zero.

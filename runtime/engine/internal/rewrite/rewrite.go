@@ -25,7 +25,7 @@ import "fmt"
 
 // Version changes with every change of the output, so that code compiled from
 // an older output is not taken for current.
-const Version = 6
+const Version = 7
 
 // Options are the host's names and ceilings.
 type Options struct {
