@@ -41,6 +41,10 @@ func (s *Store) Write(ctx context.Context, mode document.Mode, fn func(document.
 		return err
 	}
 	defer s.gate.leave()
+	return s.write(ctx, mode, fn)
+}
+
+func (s *Store) write(ctx context.Context, mode document.Mode, fn func(document.Tx) error) error {
 	run := s.runAlone
 	switch mode {
 	case document.Brief:
@@ -55,7 +59,7 @@ func (s *Store) Write(ctx context.Context, mode document.Mode, fn func(document.
 		return t.why, err
 	})
 	if mode == document.Single && errors.Is(err, document.ErrLost) {
-		return s.Write(ctx, document.Brief, fn)
+		return s.write(ctx, document.Brief, fn)
 	}
 	if errors.Is(err, document.ErrRollback) {
 		return nil

@@ -39,6 +39,7 @@ func testList(t *testing.T, open func(testing.TB) document.Store) {
 	t.Run("aggregates", func(t *testing.T) { aggregates(t, s) })
 	t.Run("output", func(t *testing.T) { output(t, s) })
 	t.Run("many values", func(t *testing.T) { manyValues(t, s) })
+	t.Run("long shape", func(t *testing.T) { longShape(t, s) })
 	t.Run("random text", func(t *testing.T) { randomText(t, s) })
 }
 
@@ -362,6 +363,38 @@ func manyValues(t *testing.T, s *site) {
 	if got, err := s.names(t, s.cmp("name", query.NotIn, values)); err != nil || got != "b c d é" {
 		t.Errorf("not in 10,000: %q, %v", got, err)
 	}
+}
+
+// longShape: a list whose shape is too long to be kept takes every kind of
+// value all the same.
+func longShape(t *testing.T, s *site) {
+	sel := &document.Select{
+		DocType: s.task, Length: 5,
+		Columns: []document.Column{{Operand: s.op("name"), Key: strings.Repeat("long", 2000)}},
+		Where: document.AllOf{
+			s.cmp("title", query.Like, "alpha%"),
+			s.cmp("status", query.In, []any{"Open", "Closed"}),
+			s.cmp("count", query.Eq, int64(1)),
+			s.cmp("count", query.In, []any{int64(1), int64(7)}),
+			s.cmp("done", query.Eq, int64(1)),
+			s.cmp("ratio", query.Gt, 0.5),
+			s.cmp("due", query.Between, [2]any{"2024-01-01 00:00:00.000000", "2024-01-31 00:00:00.000000"}),
+			s.cmp("day", query.Ge, "2024-01-10"),
+			s.cmp("at", query.Lt, "10:00:00.000000"),
+		},
+	}
+	for range 2 {
+		if got, want := s.run(t, sel), `["a"]`; got != want {
+			t.Errorf("by itself: %s, want %s", got, want)
+		}
+	}
+	s.write(t, document.Alone, func(tx document.Tx) error {
+		got, _, err := tx.AppendRows(t.Context(), nil, sel, true)
+		if want := `["a"]`; string(got) != want {
+			t.Errorf("in a transaction: %s, want %s", got, want)
+		}
+		return err
+	})
 }
 
 // randomText: whatever the text, it is found by itself and by nothing else.

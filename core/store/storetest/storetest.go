@@ -19,6 +19,7 @@ func Run(t *testing.T, open func(testing.TB) document.Store) {
 		{"Transaction", testTransaction},
 		{"Concurrency", testConcurrency},
 		{"Migrate", testMigrate},
+		{"Replace", testReplace},
 	}
 	for _, g := range groups {
 		t.Run(g.name, func(t *testing.T) { g.run(t, open) })

@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+
+	"armature/core/document"
+)
+
+// Replace implements document.Tx. It is for what happens seldom, a rename
+// above all, so its statements are not kept.
+func (t *tx) Replace(ctx context.Context, dt *document.DocType, f *document.Field, where document.Where, value any) (int64, error) {
+	k := t.s.takeKeyer()
+	defer k.put()
+	if err := k.where(where); err != nil {
+		return 0, err
+	}
+	p := t.s.engine.params()
+	q := t.s.bun.NewUpdate().TableExpr("?", bun.Name(dt.Table)).Set("? = ?", bun.Name(f.Column), p.next())
+	w := &whereBuilder{e: &t.s.engine, p: p, operand: func(o document.Operand) schema.QueryAppender { return bun.Name(o.Field.Column) }}
+	if err := t.s.engine.walkWhere(where, w); err != nil {
+		return 0, err
+	}
+	if w.out == nil {
+		w.out = expr("1 = 1")
+	}
+	text, err := t.s.text(q.Where("?", w.out))
+	if err != nil {
+		return 0, err
+	}
+	args := append([]any{bind(f, value)}, k.args...)
+	name, _ := value.(string)
+	var changed int64
+	err = t.write(ctx, dt, name, false, func(c conn) (err error) {
+		changed, err = t.s.exec(ctx, c, &statement{text: text, dt: dt, fleeting: true}, args)
+		return err
+	})
+	return changed, err
+}
+
+// Return implements document.Tx.
+func (t *tx) Return(ctx context.Context, counter string, value int64) error {
+	p := t.s.engine.params()
+	text, err := t.s.text(expr("UPDATE armature_counter SET value = value - 1 WHERE name = ? AND value = ?", p.next(), p.next()))
+	if err != nil {
+		return err
+	}
+	return t.write(ctx, nil, "", false, func(c conn) error {
+		_, err := t.s.exec(ctx, c, &statement{text: text, fleeting: true}, []any{counter, value})
+		return err
+	})
+}
