@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,7 +49,7 @@ type Plugins interface {
 // Set is the open sites of a process.
 type Set struct {
 	c     Config
-	table atomic.Pointer[[]*Tenant] // sorted by name; replaced, never changed
+	table atomic.Pointer[table]
 
 	mu     sync.Mutex // held while sites are opened and closed
 	closed bool
@@ -63,7 +62,7 @@ func NewSet(c Config) *Set {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Set{c: c}
-	s.table.Store(&[]*Tenant{})
+	s.table.Store(newTable(nil))
 	return s
 }
 
@@ -94,49 +93,36 @@ func (s *Set) Open(ctx context.Context, name string) (*Tenant, error) {
 		return nil, err
 	}
 	s.open.Add(1)
-	tenants := append(slices.Clone(*s.table.Load()), t)
-	slices.SortFunc(tenants, func(a, b *Tenant) int { return strings.Compare(a.Site.Name, b.Site.Name) })
-	s.table.Store(&tenants)
+	s.table.Store(newTable(append(slices.Clone(s.tenants()), t)))
 	return t, nil
 }
 
 // Tenant returns an open site, or nil.
-func (s *Set) Tenant(name string) *Tenant {
-	for _, t := range *s.table.Load() {
-		if t.Site.Name == name {
-			return t
-		}
-	}
-	return nil
+func (s *Set) Tenant(name string) *Tenant { return s.table.Load().byName[name] }
+
+// tenants are the open sites, by name.
+func (s *Set) tenants() []*Tenant { return s.table.Load().tenants }
+
+// reindex makes the hosts of changed configurations count.
+func (s *Set) reindex() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.table.Store(newTable(s.tenants()))
 }
 
-// Acquire finds the site that answers the host; it satisfies httpapi.Sites. A
-// site that lists its hosts comes before one that answers every host.
+// Acquire finds the site that answers the host; it satisfies httpapi.Sites.
 func (s *Set) Acquire(_ context.Context, host string, _ *http.Request) (*httpapi.Site, func(), error) {
-	var found *Tenant
-	for _, t := range *s.table.Load() {
-		if !t.Site.Answers(host) {
-			continue
-		}
-		if len(t.Site.Config().Hosts()) > 0 {
-			found = t
-			break
-		}
-		// Of those that answer every host the default one is meant.
-		if found == nil || t.Site.Name == site.Default {
-			found = t
-		}
-	}
-	if found == nil || !found.pins.take() {
+	t := s.table.Load().find(host)
+	if t == nil || !t.pins.take() {
 		return nil, nil, fault.Missing("No site answers %s", host)
 	}
-	return found.edge.Load(), found.release, nil
+	return t.edge.Load(), t.releaser, nil
 }
 
 // Ready reports whether every open site's database answers; it fails while
 // there is no site.
 func (s *Set) Ready(ctx context.Context) error {
-	tenants := *s.table.Load()
+	tenants := s.tenants()
 	if len(tenants) == 0 {
 		return errors.New("no site is open")
 	}
@@ -171,7 +157,7 @@ func (s *Set) Refresh(ctx context.Context) {
 		s.c.Logger.Error("look for sites", "error", err)
 		return
 	}
-	for _, t := range *s.table.Load() {
+	for _, t := range s.tenants() {
 		if !slices.Contains(names, t.Site.Name) {
 			s.c.Logger.Info("site is gone", "site", t.Site.Name)
 			s.Close(t.Site.Name)
@@ -204,8 +190,7 @@ func (s *Set) close(name string) {
 	if t == nil {
 		return
 	}
-	tenants := slices.DeleteFunc(slices.Clone(*s.table.Load()), func(o *Tenant) bool { return o == t })
-	s.table.Store(&tenants)
+	s.table.Store(newTable(slices.DeleteFunc(slices.Clone(s.tenants()), func(o *Tenant) bool { return o == t })))
 	if t.pins.retire() {
 		t.end()
 	}
@@ -216,7 +201,7 @@ func (s *Set) close(name string) {
 func (s *Set) CloseAll() {
 	s.mu.Lock()
 	s.closed = true
-	for _, t := range *s.table.Load() {
+	for _, t := range s.tenants() {
 		s.close(t.Site.Name)
 	}
 	s.mu.Unlock()

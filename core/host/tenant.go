@@ -34,6 +34,7 @@ type Tenant struct {
 	configured time.Time // modification time of the configuration in use
 	edge       atomic.Pointer[httpapi.Site]
 	pins       pins
+	releaser   func() // release, bound once
 }
 
 // Methods runs the site's methods with the configuration of now.
@@ -48,6 +49,7 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 		}
 	}()
 	t = &Tenant{set: s, log: s.c.Logger.With("site", name)}
+	t.releaser = t.release
 	config, err := s.c.Layout.ReadConfig(name)
 	if err != nil {
 		return nil, err
@@ -148,6 +150,7 @@ func (t *Tenant) refreshConfig() error {
 	}
 	t.Site.SetConfig(config)
 	t.publish()
+	t.set.reindex()
 	t.log.Info("configuration changed")
 	return nil
 }

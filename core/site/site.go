@@ -8,6 +8,7 @@ package site
 
 import (
 	"fmt"
+	"net"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -62,28 +63,13 @@ func (s *Site) Now() time.Time { return s.clock().In(s.Location()) }
 // Location is the site's time zone; UTC when the configuration names none.
 func (s *Site) Location() *time.Location { return s.Config().Location() }
 
-// Answers reports whether the site answers requests for host, which may carry a
-// port. A site that lists no hosts answers every one.
-func (s *Site) Answers(host string) bool {
-	hosts := s.Config().Hosts()
-	if len(hosts) == 0 {
-		return true
-	}
-	host = canonicalHost(host)
-	for _, h := range hosts {
-		if h == host {
-			return true
-		}
-	}
-	return false
-}
-
-// canonicalHost drops the port and the final dot and lowers the letters.
+// canonicalHost drops the port, the brackets of an address and the final dot,
+// and lowers the letters: the form in which the edge asks for a host.
 func canonicalHost(host string) string {
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
-		host = host[:i]
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
 	}
-	return strings.ToLower(strings.TrimSuffix(host, "."))
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
 // siteName is what may be a folder and, behind a prefix, a PostgreSQL schema.
