@@ -45,7 +45,7 @@ func benches(t target) []bench {
 		{
 			"plugin method that reads one",
 			func(int, int) []byte {
-				return plain("GET", "/api/method/acme.bench.read?name="+pick(t.ours), t.auth, nil)
+				return plain("GET", "/api/method/acme.todo.show?name="+pick(t.ours), t.auth, nil)
 			},
 			func(int, int) []byte { return plain("GET", "/todo/"+pick(t.bare), "", nil) },
 		},

@@ -15,15 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"armature/plugins/bundle"
 )
-
-// benchManifest makes a reading method of the todo example: closing a ToDo that
-// is closed reads it and no more.
-const benchManifest = `{"name": "acme.bench", "version": "1", "abi": 1,
-	"methods": [{"path": "acme.bench.read", "export": "acme.todo.close", "verbs": ["GET"]}],
-	"grants": ["doc_get", "doc_list", "doc_count", "doc_update"]}`
 
 // measure runs every case on one database.
 func measure(ctx context.Context, o options, name, database string) (r *report, err error) {
@@ -43,7 +35,7 @@ func measure(ctx context.Context, o options, name, database string) (r *report, 
 		env[1] += db.ours
 		bareURL = db.bare
 	}
-	if err := installBench(o.plugin, filepath.Join(dir, "data", "plugins", "bench.wasm")); err != nil {
+	if err := installPlugin(o.plugin, filepath.Join(dir, "data", "plugins", "todo.wasm")); err != nil {
 		return nil, err
 	}
 	serve := func() (*process, error) {
@@ -121,12 +113,8 @@ func median(rs []result) result {
 	return rs[len(rs)/2]
 }
 
-func installBench(plugin, to string) error {
-	wasm, err := os.ReadFile(plugin)
-	if err != nil {
-		return err
-	}
-	whole, err := bundle.Embed(wasm, []byte(benchManifest))
+func installPlugin(plugin, to string) error {
+	whole, err := os.ReadFile(plugin)
 	if err != nil {
 		return err
 	}

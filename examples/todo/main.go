@@ -1,4 +1,4 @@
-// The todo plugin: three methods over the ToDo DocType.
+// The todo plugin: four methods over the ToDo DocType.
 package main
 
 import "armature/sdk/go"
@@ -8,6 +8,9 @@ func main() {}
 
 //go:wasmexport acme.todo.close
 func exportClose(n int32) { armature.Handle(n, closeToDo) }
+
+//go:wasmexport acme.todo.show
+func exportShow(n int32) { armature.Handle(n, show) }
 
 //go:wasmexport acme.todo.summary
 func exportSummary(n int32) { armature.Handle(n, summary) }

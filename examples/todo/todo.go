@@ -1,6 +1,10 @@
 package main
 
-import "armature/sdk/go"
+import (
+	"encoding/json"
+
+	"armature/sdk/go"
+)
 
 // Closing says which ToDo to close.
 type Closing struct {
@@ -17,6 +21,12 @@ func closeToDo(in Closing) (armature.Doc, error) {
 		return todo, nil
 	}
 	return armature.Update("ToDo", in.Name, armature.Doc{"status": "Closed"})
+}
+
+// show returns a ToDo as the caller may see it. What goes out as it came in is
+// never decoded: that would be most of the work.
+func show(in armature.Doc) (json.RawMessage, error) {
+	return armature.GetAs[json.RawMessage]("ToDo", in.String("name"))
 }
 
 // Summary is how many ToDos the caller sees in each status.

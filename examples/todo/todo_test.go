@@ -94,3 +94,17 @@ func TestEcho(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+func TestShow(t *testing.T) {
+	h := host(t)
+	var doc armature.Doc
+	if err := h.Call(exportShow, armature.Doc{"name": "T1"}, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.String("description") != "Call Zoë" {
+		t.Errorf("returned %v", doc)
+	}
+	if err := h.Call(exportShow, armature.Doc{"name": "T9"}, nil); armature.KindOf(err) != armature.KindNotFound {
+		t.Errorf("got %v", err)
+	}
+}
