@@ -128,6 +128,7 @@ func BenchmarkParallel(b *testing.B) {
 		b.Run(guest+"/echo", func(b *testing.B) {
 			m := load(b, e, guestBinary(b, guest))
 			ctx := b.Context()
+			b.ResetTimer()
 			b.RunParallel(func(pb *testing.PB) {
 				x := &exchange{in: request}
 				var c engine.Call

@@ -46,7 +46,7 @@ var request = []byte(`{"name":"SINV-00042","qty":5,"filters":{"status":"Unpaid"}
 // exchange is what the test host functions keep about a call.
 type exchange struct {
 	in, out []byte
-	printed []string
+	wait    func() // runs in output, if set
 }
 
 // hostImports are the test host: input, output, doc, throw.
@@ -63,6 +63,9 @@ func hostImports() []engine.Import {
 			Fn: func(c *engine.Call, s []uint64) {
 				x := c.State.(*exchange)
 				x.out = append(x.out[:0], c.Read(uint32(s[0]), uint32(s[1]))...)
+				if x.wait != nil {
+					x.wait()
+				}
 			}},
 		{Module: "host", Name: "doc", Params: []engine.ValueType{i32, i32, i32, i32}, Results: []engine.ValueType{i32},
 			Fn: func(c *engine.Call, s []uint64) {

@@ -1,10 +1,8 @@
 package engine
 
-import (
-	"time"
-)
+import "time"
 
-// sweep runs until stop is closed: it gives idle instances' pages back, then
+// sweepUntil runs until stop is closed: it gives idle instances' pages back, then
 // closes the instances.
 func (e *Engine) sweepUntil(stop <-chan struct{}, done chan<- struct{}) {
 	defer close(done)
@@ -41,6 +39,19 @@ func (e *Engine) sweep(now time.Time) {
 			m.drop(in)
 		}
 	}
+}
+
+// evict closes the longest idle instance of some module, to make room for
+// another; false if none is idle.
+func (e *Engine) evict() bool {
+	for _, m := range e.loaded() {
+		first := true
+		for _, in := range m.pool.takeIdle(func(*instance) bool { defer func() { first = false }(); return first }) {
+			m.drop(in)
+			return true
+		}
+	}
+	return false
 }
 
 // loaded lists the modules that are ready.

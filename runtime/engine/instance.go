@@ -88,6 +88,9 @@ func (in *instance) run(name string, arg int32) *Error {
 	if e == nil {
 		return nil
 	}
+	if e.Reason == HostPanic {
+		in.module.engine.log.Error("panic in a host function", "module", in.module.hash, "export", name, "err", err)
+	}
 	if e.Reason == TooDeep {
 		delete(in.funcs, name) // and with it the stack, which has grown large
 	}

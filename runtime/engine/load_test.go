@@ -204,6 +204,42 @@ func TestInstancesAreBounded(t *testing.T) {
 	}
 }
 
+// Idle instances make room for others.
+func TestIdleInstancesAreEvicted(t *testing.T) {
+	e := newEngine(t, engine.Config{MaxInstances: 3})
+	for range 2 {
+		for _, name := range []string{"echo", "misbehave"} {
+			m := load(t, e, mustGuest(t, name))
+			for range 3 {
+				if _, err := m.Call(t.Context(), &engine.Call{Export: m.Exports()[0].Name, State: &exchange{}}); err != nil && fault.KindOf(err) == fault.Unavailable {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if n := e.Live(); n > 3 {
+		t.Errorf("%d instances", n)
+	}
+}
+
+func TestHostPanicEndsOneCall(t *testing.T) {
+	e := newEngine(t, engine.Config{Imports: []engine.Import{{Module: "host", Name: "wait", Fn: func(c *engine.Call, _ []uint64) {
+		var m map[string]int
+		m[c.Export]++
+	}}}})
+	m := load(t, e, waitGuest(t))
+	for range 2 {
+		_, err := m.Call(t.Context(), &engine.Call{Export: "run"})
+		var failed *engine.Error
+		if !errors.As(err, &failed) || failed.Reason != engine.HostPanic || fault.KindOf(err) != fault.Internal {
+			t.Fatal(err)
+		}
+	}
+	if n := e.Live(); n != 0 {
+		t.Errorf("%d instances in doubt are kept", n)
+	}
+}
+
 // waitImport is a host function that says it was entered and waits.
 func waitImport(entered, leave chan struct{}) engine.Import {
 	return engine.Import{Module: "host", Name: "wait", Fn: func(c *engine.Call, _ []uint64) {

@@ -105,7 +105,7 @@ func (e *Engine) logInit(c *Call, _ bool, line []byte) {
 // memory.
 func (m *Module) newInstance(ctx context.Context, s *snapshot) (*instance, error) {
 	e := m.engine
-	if n := e.live.Add(1); n > int64(e.cfg.MaxInstances) {
+	if n := e.live.Add(1); n > int64(e.cfg.MaxInstances) && !e.evict() {
 		e.live.Add(-1)
 		return nil, &Error{Reason: Unavailable, Detail: fmt.Sprintf("%d instances are live", e.cfg.MaxInstances)}
 	}
