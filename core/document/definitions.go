@@ -35,7 +35,7 @@ func (d definitions) Run(ctx context.Context, ev *Event) error {
 			return fault.Invalid("", "%s is a standard DocType and cannot be deleted", ev.Doc.Name())
 		}
 	case AfterDelete:
-		return d.publish(ctx, ev.Tx)
+		return d.s.publish(ctx, ev.Tx)
 	}
 	return nil
 }
@@ -273,18 +273,18 @@ func (d definitions) migrate(ctx context.Context, ev *Event, old *DocType) error
 	if err := ev.Tx.Migrate(ctx, old, dt); err != nil {
 		return err
 	}
-	return d.publish(ctx, ev.Tx)
+	return d.s.publish(ctx, ev.Tx)
 }
 
 // publish tells every process, this one first, that DocTypes have changed.
-func (d definitions) publish(ctx context.Context, tx Tx) error {
+func (s *Service) publish(ctx context.Context, tx Tx) error {
 	if _, err := tx.BumpSchema(ctx); err != nil {
 		return err
 	}
 	after := context.WithoutCancel(ctx)
 	tx.AfterCommit(func() {
-		if err := d.s.Refresh(after); err != nil {
-			d.s.log.Error("load changed DocTypes; the poller tries again", "error", err)
+		if err := s.Refresh(after); err != nil {
+			s.log.Error("load changed DocTypes; the poller tries again", "error", err)
 		}
 	})
 	return nil

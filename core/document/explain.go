@@ -30,6 +30,10 @@ func (s *Service) Explain(ctx context.Context, tx Tx, caller *identity.Caller, d
 	}
 	x := &Explanation{User: caller.User, DocType: doctype, Name: name, Right: right.String(), Roles: caller.Roles, Because: []string{}}
 	say := func(format string, args ...any) { x.Because = append(x.Because, fmt.Sprintf(format, args...)) }
+	if !inScope(caller, dt, right) {
+		say("the token's scopes do not reach %s on %s", right, doctype)
+		return x, nil
+	}
 	if caller.Unchecked() {
 		x.Allowed = true
 		say("%s passes every check of roles", caller.User)
@@ -48,7 +52,10 @@ func (s *Service) Explain(ctx context.Context, tx Tx, caller *identity.Caller, d
 			say("role %s gives %s", r.Role, right)
 		}
 	}
-	g, err := s.guard(caller, dt, right)
+	g, err := s.guard(ctx, tx, caller, dt, right)
+	if err != nil && fault.KindOf(err) != fault.Permission {
+		return nil, err
+	}
 	if err != nil {
 		say("no role of the user gives %s on %s, and nothing of it is shared with the user", right, doctype)
 		return x, nil

@@ -22,27 +22,23 @@ type guard struct {
 	shared bool // something of the DocType is shared with the caller
 }
 
-// limit is the User Permissions that bear on one field: its value must be one
-// of those, or, for a link, empty.
-type limit struct {
-	field  *Field
-	values []any
-	empty  bool // an empty value passes too
-}
-
 // guard makes the guard; a right the caller can have on no document at all is a
-// fault.
-func (s *Service) guard(caller *identity.Caller, dt *DocType, right permission.Right) (*guard, error) {
+// fault, and so is one that the caller's token does not reach.
+func (s *Service) guard(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, right permission.Right) (*guard, error) {
+	if !inScope(caller, dt, right) {
+		return nil, outOfScope(dt, right)
+	}
 	g := &guard{caller: caller, dt: dt, right: right, access: permission.For(dt.Permissions, caller, right)}
 	if caller.Unchecked() {
 		return g, nil
 	}
-	g.limits = limits(caller, dt)
 	g.shared = shareable(right) && slices.Contains(caller.Shared, dt.Name)
 	if g.access == permission.None && !g.shared {
 		return nil, denied(caller, dt, right, "")
 	}
-	return g, nil
+	var err error
+	g.limits, err = s.limits(ctx, tx, caller, dt)
+	return g, err
 }
 
 // shareable lists the rights a DocShare can give.
@@ -56,32 +52,6 @@ func shareable(right permission.Right) bool {
 
 // open reports whether every document passes without a look at it.
 func (g *guard) open() bool { return g.access == permission.Full && len(g.limits) == 0 }
-
-// limits collects the User Permissions that bear on the DocType, by field.
-func limits(caller *identity.Caller, dt *DocType) []limit {
-	var all []limit
-	add := func(f *Field, doctype string, empty bool) {
-		l := limit{field: f, empty: empty}
-		for _, r := range caller.Restrictions {
-			if r.Allow == doctype && (r.For == "" || r.For == dt.Name) {
-				l.values = append(l.values, r.Value)
-			}
-		}
-		if len(l.values) > 0 {
-			all = append(all, l)
-		}
-	}
-	if len(caller.Restrictions) == 0 {
-		return nil
-	}
-	add(dt.Columns[ColName], dt.Name, false)
-	for _, f := range dt.Links {
-		if !f.IgnoreUserPermissions {
-			add(f, f.Options, true)
-		}
-	}
-	return all
-}
 
 // admits reports whether the roles and User Permissions let a document with
 // these values pass; shares are not asked.

@@ -23,6 +23,10 @@ const (
 	OnCancel                = "on_cancel"
 	OnTrash                 = "on_trash"
 	AfterDelete             = "after_delete"
+	BeforeDiscard           = "before_discard"
+	OnDiscard               = "on_discard"
+	BeforeRename            = "before_rename"
+	AfterRename             = "after_rename"
 )
 
 // Event is one moment in a document's life, offered to hooks inside the

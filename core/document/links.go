@@ -106,28 +106,27 @@ func (s *Service) absent(ctx context.Context, tx Tx, doctype string, group []lin
 // refuseLinked refuses to delete what another document links to, and, with
 // live, to cancel what another submitted document links to.
 func (s *Service) refuseLinked(ctx context.Context, tx Tx, doc *Document, live bool) error {
-	for dt := range s.Schema().All {
-		for _, f := range dt.Links {
-			if f.Options != doc.Type.Name || f.Index < 0 || f.Name == "amended_from" && live {
-				continue
-			}
-			by, err := firstWith(ctx, tx, dt, f, doc, live)
-			if err != nil {
-				return err
-			}
-			if by != "" {
-				return fault.Invalid("LinkExistsError", "Cannot delete or cancel %s %s because %s is linked with it",
-					doc.Type.Name, doc.Name(), by)
-			}
+	for ref := range s.Schema().references(doc.Type.Name) {
+		if ref.field.Name == "amended_from" && live || ref.kind != nil && slices.Contains(belonging, ref.dt.Name) {
+			continue
+		}
+		by, err := firstWith(ctx, tx, ref, doc, live)
+		if err != nil {
+			return err
+		}
+		if by != "" {
+			return fault.Invalid("LinkExistsError", "Cannot delete or cancel %s %s because %s is linked with it",
+				doc.Type.Name, doc.Name(), by)
 		}
 	}
 	return nil
 }
 
-// firstWith names a document whose field f links to doc; empty when none does.
-// Rows of doc itself do not count.
-func firstWith(ctx context.Context, tx Tx, dt *DocType, f *Field, doc *Document, live bool) (string, error) {
-	where := AllOf{Compare{Operand{Field: f}, query.Eq, doc.Name()}}
+// firstWith names a document that links to doc; empty when none does. Rows of
+// doc itself do not count.
+func firstWith(ctx context.Context, tx Tx, ref reference, doc *Document, live bool) (string, error) {
+	dt := ref.dt
+	where := AllOf{ref.to(doc.Type.Name, doc.Name())}
 	if live {
 		where = append(where, Compare{Operand{Field: dt.Columns[ColDocstatus]}, query.Eq, int64(submitted)})
 	}

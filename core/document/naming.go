@@ -107,6 +107,14 @@ func NamingField(dt *DocType) string {
 	return field
 }
 
+// keepNamingField sets the field that names the document back to the name:
+// only a rename changes either.
+func keepNamingField(doc *Document) {
+	if f := doc.Type.Field(NamingField(doc.Type)); f != nil && f.Storage == Text && f.Index >= 0 {
+		doc.values[f.Index] = doc.Name()
+	}
+}
+
 func nameFromField(doc *Document, field string) (string, error) {
 	f := doc.Type.Field(field)
 	if f == nil {

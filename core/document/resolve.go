@@ -78,7 +78,7 @@ func (r *resolver) authorize(parent string) error {
 		// the fields by which they are searched.
 		right, r.only = permission.Select, searchable(r.dt)
 	}
-	g, err := r.s.guard(r.caller, r.dt, right)
+	g, err := r.s.guard(r.ctx, r.tx, r.caller, r.dt, right)
 	if err != nil {
 		return err
 	}
@@ -108,11 +108,17 @@ func (r *resolver) reads(f *Field) bool {
 func (r *resolver) authorizeChild(parent string) error {
 	r.levels = permission.AllLevels
 	if parent == "" && r.caller.Unchecked() {
+		if !inScope(r.caller, r.dt, permission.Read) {
+			return outOfScope(r.dt, permission.Read)
+		}
 		return nil
 	}
 	p := r.schema.DocType(parent)
 	if p == nil || !slices.ContainsFunc(p.Tables, func(f *Field) bool { return f.Options == r.dt.Name }) {
 		return denied(r.caller, r.dt, permission.Read, "")
+	}
+	if !inScope(r.caller, p, permission.Read) {
+		return outOfScope(p, permission.Read)
 	}
 	if access := permission.For(p.Permissions, r.caller, permission.Read); access != permission.Full {
 		return denied(r.caller, r.dt, permission.Read, "")
@@ -274,7 +280,8 @@ func (r *resolver) through(via *Field, ref query.Ref) (op Operand, readable bool
 	readable = r.reads(via)
 	if via.IsLink() {
 		// Rows the caller could not read one by one are not read through a link.
-		readable = readable && permission.For(target.Permissions, r.caller, permission.Read) == permission.Full &&
+		readable = readable && inScope(r.caller, target, permission.Read) &&
+			permission.For(target.Permissions, r.caller, permission.Read) == permission.Full &&
 			(permission.LevelsFor(target.Permissions, r.caller, permission.Read) | 1).Has(f.PermLevel)
 	}
 	return Operand{Join: r.join(via, target), Field: f}, readable, nil

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"armature/core/fault"
 	"armature/core/identity"
 )
 
@@ -81,11 +82,26 @@ func (s *Service) WriteMode(doctype string) Mode {
 	return mode
 }
 
+// maxEvents is how deep events may cause each other: a hook that saves a
+// document whose hook saves the first ends here and not in the machine's memory.
+// Guests end sooner, by the nesting of calls.
+const maxEvents = 10
+
+type eventDepth struct{}
+
 // fire offers an event to every hook of the DocType, in order.
 func (s *Service) fire(ctx context.Context, name string, tx Tx, caller *identity.Caller, doc, before *Document) error {
+	deeper := false
 	for _, h := range s.hooks {
 		if !h.Handles(doc.Type.Name) {
 			continue
+		}
+		if !deeper {
+			depth, _ := ctx.Value(eventDepth{}).(int)
+			if depth >= maxEvents {
+				return fault.Invalid("", "Events cause each other more than %d deep: %s of %s", maxEvents, name, doc.Type.Name)
+			}
+			ctx, deeper = context.WithValue(ctx, eventDepth{}, depth+1), true
 		}
 		ev := Event{Name: name, Tx: tx, Caller: caller, Doc: doc, Before: before}
 		if err := h.Run(ctx, &ev); err != nil {

@@ -125,7 +125,7 @@ func column(page [][]any, i int) []any {
 // objects by name: all readable columns, no child tables, no doctype key.
 func (s *Service) linked(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, names []any) (map[string][]byte, error) {
 	dt := s.Schema().DocType(doctype)
-	if dt == nil || dt.Single || dt.Child || len(names) == 0 || permission.For(dt.Permissions, caller, permission.Read) == permission.None && !slices.Contains(caller.Shared, dt.Name) {
+	if dt == nil || dt.Single || dt.Child || len(names) == 0 || !readsSome(caller, dt) {
 		return nil, nil
 	}
 	sel, err := s.resolve(ctx, tx, caller, dt, &query.Query{
@@ -149,4 +149,10 @@ func (s *Service) linked(ctx context.Context, tx Tx, caller *identity.Caller, do
 		return nil
 	})
 	return objects, err
+}
+
+// readsSome reports whether the caller may read any document of the DocType.
+func readsSome(caller *identity.Caller, dt *DocType) bool {
+	return inScope(caller, dt, permission.Read) &&
+		(permission.For(dt.Permissions, caller, permission.Read) != permission.None || slices.Contains(caller.Shared, dt.Name))
 }

@@ -44,7 +44,7 @@ func (s *Service) AppendDocument(ctx context.Context, tx Tx, caller *identity.Ca
 		}
 		return s.appendExpanded(ctx, tx, caller, dst, doc)
 	}
-	g, err := s.guard(caller, dt, permission.Read)
+	g, err := s.guard(ctx, tx, caller, dt, permission.Read)
 	if err != nil {
 		return dst, err
 	}
@@ -84,7 +84,7 @@ func (s *Service) get(ctx context.Context, tx Tx, caller *identity.Caller, docty
 	if dt.Child {
 		return s.getRow(ctx, tx, caller, dt, name, right, lock)
 	}
-	g, err := s.guard(caller, dt, right)
+	g, err := s.guard(ctx, tx, caller, dt, right)
 	if err != nil {
 		return nil, err
 	}

@@ -23,13 +23,22 @@ func (s *Service) Insert(ctx context.Context, tx Tx, caller *identity.Caller, do
 	case dt.Single:
 		return nil, fault.Invalid("", "%s is a single document; update it instead", dt.Name)
 	}
-	g, err := s.guard(caller, dt, permission.Create)
+	g, err := s.guard(ctx, tx, caller, dt, permission.Create)
 	if err != nil {
 		return nil, err
 	}
-	doc := NewDocument(dt)
 	levels := permission.LevelsFor(dt.Permissions, caller, permission.Write) | 1
+	return s.insert(ctx, tx, caller, dt, values, levels, g)
+}
+
+// insert creates a document. Without a guard it asks no rights: the platform
+// makes the document as a consequence of what the caller may do.
+func (s *Service) insert(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, values map[string]any, levels permission.Levels, g *guard) (*Document, error) {
+	doc := NewDocument(dt)
 	if err := s.assign(doc, values, levels); err != nil {
+		return nil, err
+	}
+	if err := s.defaultLinks(ctx, tx, caller, doc); err != nil {
 		return nil, err
 	}
 	s.applyDefaults(doc, caller)
@@ -47,8 +56,10 @@ func (s *Service) Insert(ctx context.Context, tx Tx, caller *identity.Caller, do
 	if err := s.prepare(ctx, tx, caller, doc, nil); err != nil {
 		return nil, err
 	}
-	if err := g.admit(ctx, s, tx, doc.values); err != nil {
-		return nil, err
+	if g != nil {
+		if err := g.admit(ctx, s, tx, doc.values); err != nil {
+			return nil, err
+		}
 	}
 	if err := tx.Insert(ctx, doc); err != nil {
 		return nil, err
@@ -104,24 +115,16 @@ func (s *Service) Update(ctx context.Context, tx Tx, caller *identity.Caller, do
 		return nil, err
 	}
 	// The change must not lead out of what the caller may write.
-	if !dt.Child && len(limits(caller, dt)) > 0 {
+	if !dt.Child && len(caller.Restrictions) > 0 {
 		if err := s.mayDo(ctx, tx, caller, doc, permission.Write); err != nil {
 			return nil, err
 		}
 	}
 	if before.Modified() == "" { // a Single saved for the first time
-		err := tx.Insert(ctx, doc)
-		return doc, err
-	}
-	columns, tables := changed(doc, before)
-	ok, err := tx.Update(ctx, s.Schema(), doc, columns, tables, before.Modified())
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return nil, ErrLost
-	}
-	if err := s.keepVersion(ctx, tx, caller, doc, before); err != nil {
+		if err := tx.Insert(ctx, doc); err != nil {
+			return nil, err
+		}
+	} else if err := s.save(ctx, tx, caller, doc, before); err != nil {
 		return nil, err
 	}
 	return doc, s.fireAll(ctx, tx, caller, doc, before, afterUpdate(doc, before))
@@ -229,21 +232,29 @@ func (s *Service) Delete(ctx context.Context, tx Tx, caller *identity.Caller, do
 	case doc.Docstatus() == submitted:
 		return fault.Invalid("", "%s %s is submitted and cannot be deleted; cancel it first", doctype, name)
 	}
+	return s.remove(ctx, tx, caller, doc)
+}
+
+// remove deletes a document that may be deleted, and what belongs to it.
+func (s *Service) remove(ctx context.Context, tx Tx, caller *identity.Caller, doc *Document) error {
 	if err := s.fire(ctx, OnTrash, tx, caller, doc, doc); err != nil {
 		return err
 	}
 	if err := s.refuseLinked(ctx, tx, doc, false); err != nil {
 		return err
 	}
-	found, err := tx.Delete(ctx, s.Schema(), doc.Type, name)
+	found, err := tx.Delete(ctx, s.Schema(), doc.Type, doc.Name())
 	if err != nil {
 		return err
 	}
 	if !found {
-		return fault.Missing("%s %s not found", doctype, name)
+		return fault.Missing("%s %s not found", doc.Type.Name, doc.Name())
+	}
+	if err := s.removeBelonging(ctx, tx, doc); err != nil {
+		return err
 	}
 	err = s.record(ctx, tx, caller, "Deleted Document", map[string]any{
-		"deleted_doctype": doctype, "deleted_name": name,
+		"deleted_doctype": doc.Type.Name, "deleted_name": doc.Name(),
 		"data": string(doc.AppendJSON(nil, View{Levels: ^uint16(0), WithNull: true})),
 	})
 	if err != nil {

@@ -119,8 +119,16 @@ type Tx interface {
 	// was one.
 	Delete(ctx context.Context, sc *Schema, dt *DocType, name string) (bool, error)
 
+	// Replace sets one field of every document that meets where, and returns how
+	// many there were; modified stays. A value taken already is the fault of Insert.
+	Replace(ctx context.Context, dt *DocType, f *Field, where Where, value any) (int64, error)
+
 	// Next returns the next value of a named counter, from 1.
 	Next(ctx context.Context, counter string) (int64, error)
+
+	// Return gives the last value of a counter back, unless another was taken
+	// since.
+	Return(ctx context.Context, counter string, value int64) error
 
 	// Savepoint runs fn; an error undoes what fn wrote and leaves the
 	// transaction usable.

@@ -49,7 +49,7 @@ func (s *Service) admitStatus(ctx context.Context, tx Tx, caller *identity.Calle
 
 // mayDo asks for one right on one document.
 func (s *Service) mayDo(ctx context.Context, tx Tx, caller *identity.Caller, doc *Document, right permission.Right) error {
-	g, err := s.guard(caller, doc.Type, right)
+	g, err := s.guard(ctx, tx, caller, doc.Type, right)
 	if err != nil {
 		return err
 	}
@@ -68,6 +68,7 @@ func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, d
 	if err := s.fireAll(ctx, tx, caller, doc, before, beforeWrite(doc, before)); err != nil {
 		return err
 	}
+	keepNamingField(doc)
 	if err := s.checkFields(doc, before); err != nil {
 		return err
 	}

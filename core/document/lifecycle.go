@@ -1,0 +1,75 @@
+package document
+
+import (
+	"context"
+
+	"armature/core/fault"
+	"armature/core/identity"
+	"armature/core/permission"
+)
+
+// Demand reads one document on which the caller has a right. Errors: Denied
+// without it, Missing for an unknown DocType or document.
+func (s *Service) Demand(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, right permission.Right) (*Document, error) {
+	return s.get(ctx, tx, caller, doctype, name, right, false)
+}
+
+// Discard turns a draft into a cancelled document without its ever having been
+// submitted. Errors: those of Update; DocstatusTransitionError for anything but
+// a draft of a submittable DocType.
+func (s *Service) Discard(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (*Document, error) {
+	before, err := s.get(ctx, tx, caller, doctype, name, permission.Write, true)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Type.Submittable || before.Docstatus() != draft {
+		return nil, fault.Invalid("DocstatusTransitionError", "Only drafts of documents that can be submitted are discarded")
+	}
+	doc := before.Clone()
+	doc.Put("docstatus", int64(cancelled))
+	s.stamp(doc, before, caller)
+	if err := s.fire(ctx, BeforeDiscard, tx, caller, doc, before); err != nil {
+		return nil, err
+	}
+	if err := s.save(ctx, tx, caller, doc, before); err != nil {
+		return nil, err
+	}
+	return doc, s.fire(ctx, OnDiscard, tx, caller, doc, before)
+}
+
+// save writes what a change of a stored document changed.
+func (s *Service) save(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *Document) error {
+	columns, tables := changed(doc, before)
+	ok, err := tx.Update(ctx, s.Schema(), doc, columns, tables, before.Modified())
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return ErrLost
+	}
+	return s.keepVersion(ctx, tx, caller, doc, before)
+}
+
+// commentName is the DocType that keeps what is said about documents.
+const commentName = "Comment"
+
+// AddComment says something about a document that the caller may read. Kind is
+// one of the types of DocType Comment; empty means Comment. The caller is who
+// says it.
+func (s *Service) AddComment(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name, kind, text string) (*Document, error) {
+	dt, err := s.lookup(commentName)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.get(ctx, tx, caller, doctype, name, permission.Read, false); err != nil {
+		return nil, err
+	}
+	values := map[string]any{
+		"reference_doctype": doctype, "reference_name": name, "content": text,
+		"comment_by": caller.FullName, "comment_email": caller.User,
+	}
+	if kind != "" {
+		values["comment_type"] = kind
+	}
+	return s.insert(ctx, tx, caller, dt, values, permission.AllLevels, nil)
+}

@@ -1,0 +1,85 @@
+package document
+
+import (
+	"context"
+	"slices"
+
+	"armature/core/query"
+)
+
+// reference is one field by which documents name documents of some DocType.
+// kind is nil for a Link; for a Dynamic Link it is the field that holds the
+// DocType.
+type reference struct {
+	dt    *DocType
+	field *Field
+	kind  *Field
+}
+
+// loose are fields that name a document without being links.
+var loose = []struct{ doctype, kind, name string }{
+	{versionName, "ref_doctype", "docname"},
+	{"File", "attached_to_doctype", "attached_to_name"},
+}
+
+// belonging are DocTypes whose documents are about another one and do not keep
+// it from being deleted; those of gone go with it.
+var (
+	belonging = []string{"ToDo", "DocShare", "Comment", "File", versionName}
+	gone      = []string{"DocShare", "Comment"}
+)
+
+// references calls yield for every field that may name documents of the DocType.
+func (sc *Schema) references(doctype string) func(yield func(reference) bool) {
+	return func(yield func(reference) bool) {
+		for _, dt := range sc.types {
+			for _, f := range dt.Columns {
+				var kind *Field
+				switch {
+				case f.IsLink() && f.Options == doctype:
+				case f.Type == "Dynamic Link" && dt.Field(f.Options) != nil && dt.Field(f.Options).Index >= 0:
+					kind = dt.Field(f.Options)
+				default:
+					continue
+				}
+				if !yield(reference{dt, f, kind}) {
+					return
+				}
+			}
+		}
+		for _, l := range loose {
+			dt := sc.types[l.doctype]
+			if dt != nil && !yield(reference{dt, dt.Field(l.name), dt.Field(l.kind)}) {
+				return
+			}
+		}
+	}
+}
+
+// to is the condition that a document names the one of that name.
+func (r reference) to(doctype, name string) Where {
+	where := AllOf{Compare{Operand{Field: r.field}, query.Eq, name}}
+	if r.kind != nil {
+		where = append(where, Compare{Operand{Field: r.kind}, query.Eq, doctype})
+	}
+	return where
+}
+
+// removeBelonging deletes what is about a document that is being deleted.
+func (s *Service) removeBelonging(ctx context.Context, tx Tx, doc *Document) error {
+	for ref := range s.Schema().references(doc.Type.Name) {
+		if ref.kind == nil || !slices.Contains(gone, ref.dt.Name) || ref.dt == doc.Type {
+			continue
+		}
+		names, err := s.column(ctx, tx, ref.dt, ref.dt.Columns[ColName], ref.to(doc.Type.Name, doc.Name()))
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if _, err := tx.Delete(ctx, s.Schema(), ref.dt, name.(string)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
