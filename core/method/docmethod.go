@@ -10,6 +10,7 @@ import (
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
+	"armature/core/query"
 )
 
 // OnDocument is one request to run a method of a document (reference section
@@ -34,55 +35,101 @@ func (s *Service) RunOnDocument(ctx context.Context, in OnDocument) (Result, err
 	m := &Method{
 		Path: in.DocType + "." + in.Method, Writes: documentMethods[in.Method] != nil,
 		Func: func(ctx context.Context, call *Call) (any, error) {
-			return call.onDocument(ctx, in.DocType, in.Name, in.Method, nil)
+			got, err := call.onDocument(ctx, in.DocType, in.Name, in.Method, &documentCall{args: call.Args})
+			if err != nil || got.value != nil {
+				return got.value, err
+			}
+			return call.document(got.doc, nil)
 		},
 	}
 	inv := Invocation{Path: m.Path, Verb: in.Verb, Caller: in.Caller, Args: in.Args, Request: in.Request}
 	return (&run{service: s, found: found{method: m}, in: inv}).byVerb(ctx)
 }
 
-// documentMethod runs for a document; edited holds values that the client has
-// changed and not saved, or nil.
-type documentMethod func(ctx context.Context, c *Call, doctype, name string, edited map[string]any) (*document.Document, error)
+// documentCall is what a document's method is called with.
+type documentCall struct {
+	doc    *document.Document // as stored
+	edited map[string]any     // values that the client has changed and not saved, or nil
+	args   Args
+}
+
+// outcome is what a document's method leaves: the document, and its result
+// where that is not the document.
+type outcome struct {
+	doc   *document.Document
+	value any
+}
+
+type documentMethod func(ctx context.Context, c *Call, on *documentCall) (outcome, error)
 
 // documentMethods are the whitelisted methods that every document has.
 var documentMethods = map[string]documentMethod{
-	"submit": setDocstatus("1"),
-	"cancel": setDocstatus("2"),
+	"submit":      setDocstatus("1"),
+	"cancel":      setDocstatus("2"),
+	"discard":     discardDocument,
+	"rename":      renameDocument,
+	"add_comment": commentDocument,
 }
 
 func setDocstatus(n json.Number) documentMethod {
-	return func(ctx context.Context, c *Call, doctype, name string, edited map[string]any) (*document.Document, error) {
-		values := make(map[string]any, len(edited)+1)
-		maps.Copy(values, edited)
+	return func(ctx context.Context, c *Call, on *documentCall) (outcome, error) {
+		values := make(map[string]any, len(on.edited)+1)
+		maps.Copy(values, on.edited)
 		values["docstatus"] = n
-		return c.Documents.Update(ctx, c.Tx, c.Caller, doctype, name, values)
+		doc, err := c.Documents.Update(ctx, c.Tx, c.Caller, on.doc.Type.Name, on.doc.Name(), values)
+		return outcome{doc: doc}, err
 	}
+}
+
+func discardDocument(ctx context.Context, c *Call, on *documentCall) (outcome, error) {
+	doc, err := c.Documents.Discard(ctx, c.Tx, c.Caller, on.doc.Type.Name, on.doc.Name())
+	return outcome{doc: doc}, err
+}
+
+// renameDocument answers with the new name.
+func renameDocument(ctx context.Context, c *Call, on *documentCall) (outcome, error) {
+	name, err := on.args.Need("name")
+	if err != nil {
+		return outcome{}, err
+	}
+	merge := query.Flag(on.args.Get("merge"), false)
+	doc, err := c.Documents.Rename(ctx, c.Tx, c.Caller, on.doc.Type.Name, on.doc.Name(), name, merge)
+	if err != nil {
+		return outcome{}, err
+	}
+	return outcome{doc, doc.Name()}, nil
+}
+
+// commentDocument answers with the comment.
+func commentDocument(ctx context.Context, c *Call, on *documentCall) (outcome, error) {
+	comment, err := c.Documents.AddComment(ctx, c.Tx, c.Caller, on.doc.Type.Name, on.doc.Name(),
+		on.args.Text("comment_type"), on.args.Text("text"))
+	if err != nil {
+		return outcome{}, err
+	}
+	value, err := c.document(comment, nil)
+	return outcome{on.doc, value}, err
 }
 
 // onDocument checks the right to the document before it says anything about the
 // method.
-func (c *Call) onDocument(ctx context.Context, doctype, name, method string, edited map[string]any) (any, error) {
-	if _, err := c.Documents.Get(ctx, c.Tx, c.Caller, doctype, name); err != nil {
-		return nil, err
-	}
+func (c *Call) onDocument(ctx context.Context, doctype, name, method string, on *documentCall) (outcome, error) {
+	right := permission.Read
 	if !Reads(c.Verb) {
-		x, err := c.Documents.Explain(ctx, c.Tx, c.Caller, doctype, name, permission.Write)
-		if err != nil {
-			return nil, err
-		}
-		if !x.Allowed {
-			return nil, fault.Denied("User %s does not have write access to %s %s", c.Caller.User, doctype, name)
-		}
+		right = permission.Write
+	}
+	var err error
+	if on.doc, err = c.Documents.Demand(ctx, c.Tx, c.Caller, doctype, name, right); err != nil {
+		return outcome{}, err
 	}
 	fn := documentMethods[method]
 	switch {
 	case fn != nil:
-		return c.document(fn(ctx, c, doctype, name, edited))
+		return fn(ctx, c, on)
 	case isInternal(method):
-		return nil, notWhitelisted(method)
+		return outcome{}, notWhitelisted(method)
 	}
-	return nil, fault.Missing("%s has no method %s", doctype, method)
+	return outcome{}, fault.Missing("%s has no method %s", doctype, method)
 }
 
 // isInternal reports whether documents have such a method that is not for
@@ -107,13 +154,13 @@ func runDocMethod(ctx context.Context, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	on := &documentCall{}
 	doctype, name := call.Args.Text("dt"), call.Args.Text("dn")
-	var edited map[string]any
 	if call.Args.Get("docs") != nil {
-		if edited, err = call.Args.object("docs"); err != nil {
+		if on.edited, err = call.Args.object("docs"); err != nil {
 			return nil, err
 		}
-		doctype, name = textOf(edited["doctype"]), textOf(edited["name"])
+		doctype, name = textOf(on.edited["doctype"]), textOf(on.edited["name"])
 	}
 	if doctype == "" {
 		return nil, fault.Invalid("TypeError", "Missing required argument: dt")
@@ -121,10 +168,15 @@ func runDocMethod(ctx context.Context, call *Call) (any, error) {
 	if name == "" {
 		name = doctype // a Single
 	}
-	doc, err := call.onDocument(ctx, doctype, name, method, edited)
+	if args, _ := call.Args.structured("args"); args != nil { // plain text is no arguments by name
+		named, _ := args.(map[string]any)
+		on.args = ArgsMap(named)
+	}
+	got, err := call.onDocument(ctx, doctype, name, method, on)
 	if err != nil {
 		return nil, err
 	}
+	doc, err := call.document(got.doc, nil)
 	call.Extra = map[string]any{"docs": []any{doc}}
-	return nil, nil
+	return got.value, err
 }
