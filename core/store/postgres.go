@@ -27,6 +27,11 @@ type postgresBackend struct {
 	wait  time.Duration
 }
 
+// commitConns is how many connections write at once unless told otherwise: a
+// commit waits for the disk and takes no processor, and the server syncs those
+// that wait together.
+const commitConns = 16
+
 // defaultSchema is used where none is named.
 const defaultSchema = "public"
 
@@ -34,6 +39,10 @@ const defaultSchema = "public"
 // is missing. The DSN is a URL or a list of key=value; what it says about time
 // limits wins over the store's own.
 func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, error) {
+	writers := max(2, o.MaxConns)
+	if o.MaxConns <= 0 {
+		writers = commitConns
+	}
 	o = o.withDefaults()
 	if schema == "" {
 		schema = defaultSchema
@@ -42,10 +51,9 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 	if err != nil {
 		return nil, err
 	}
-	o.MaxConns = max(2, o.MaxConns)
 	b := &postgresBackend{
-		point: postgresPool(config, o.MaxConns),
-		turns: make(chan struct{}, o.MaxConns-1),
+		point: postgresPool(config, writers),
+		turns: make(chan struct{}, writers-1),
 		wait:  o.WriteWait,
 	}
 	planned := config.Copy()
