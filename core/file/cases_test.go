@@ -2,8 +2,16 @@ package file_test
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"armature/core/document"
+	"armature/core/file"
+	"armature/core/file/s3"
 )
 
 // TestUpload is the reference's case 59 and section 6.1.
@@ -285,4 +293,71 @@ func TestDownloadFile(t *testing.T) {
 	}
 	s.get("bob", "/api/method/download_file?file_url=/private/files/a.txt").fails(403, "PermissionError")
 	s.get("ann", "/api/method/download_file?file_url=/etc/passwd").fails(404, "DoesNotExistError")
+}
+
+func TestAttachFile(t *testing.T) {
+	s := newSite(t, "")
+	const path = "/api/method/framework.client.attach_file"
+	name := s.create("ann", "Case", map[string]any{})["name"].(string)
+	args := map[string]any{
+		"filename": "a.txt", "filedata": "aGVsbG8=", "decode_base64": 1, "is_private": true,
+		"doctype": "Case", "docname": name, "docfield": "paper",
+	}
+	f := s.json("ann", "POST", path, args).file()
+	if s.get("ann", urlPath(f)).text != "hello" || f["attached_to_field"] != "paper" {
+		t.Errorf("%v", f)
+	}
+	s.json("bob", "POST", path, args).fails(403, "PermissionError")
+	s.json("", "POST", path, args).fails(403, "PermissionError")
+	args["filedata"] = "not base64!"
+	s.json("ann", "POST", path, args).fails(417, "DataError")
+	delete(args, "filedata")
+	s.json("ann", "POST", path, args).fails(417, "TypeError")
+	s.clean(1)
+}
+
+// TestObjectStorage is a site whose files are objects of a bucket.
+func TestObjectStorage(t *testing.T) {
+	backend := s3mem.New()
+	if err := backend.CreateBucket("files"); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(gofakes3.New(backend).Server())
+	t.Cleanup(server.Close)
+	s := newSiteOn(t, "", func(string) file.Storage {
+		b := s3.Open(s3.Options{Endpoint: server.URL, Bucket: "files", Prefix: "site/", AccessKey: "key", SecretKey: "secret"})
+		t.Cleanup(func() { _ = b.Close() })
+		return b
+	})
+	f := s.upload("ann", "a.txt", "0123456789", "is_private", "1").file()
+	if got := s.get("ann", urlPath(f)); got.text != "0123456789" {
+		t.Errorf("%d %q", got.status, got.text)
+	}
+	if got := s.get("ann", urlPath(f), "Range", "bytes=3-5"); got.status != 206 || got.text != "345" {
+		t.Errorf("%d %q", got.status, got.text)
+	}
+	s.upload("bob", "b.txt", "0123456789", "is_private", "1").must(200)
+	if n := s.storage.puts.Load(); n != 1 {
+		t.Errorf("stored %d times", n)
+	}
+	c := chunked{s: s, as: "ann", name: "big.bin", pieces: []string{"one ", "two"}}
+	c.kept(0)
+	if got := s.get("", urlPath(c.send(1).file())); got.text != "one two" {
+		t.Errorf("%q", got.text)
+	}
+	s.clean(2)
+	s.do("ann", "DELETE", "/api/resource/File/"+f["name"].(string), "", nil).must(202)
+	s.clean(2)
+	s.failOn(func(ev *document.Event) error {
+		if ev.Name == document.AfterInsert {
+			return errTest
+		}
+		return nil
+	})
+	s.upload("ann", "c.txt", "rolled back").must(500)
+	s.failOn(nil)
+	s.clean(2)
+	server.Close()
+	s.get("bob", urlPath(f)).fails(503, "ServiceUnavailable")
+	s.upload("ann", "d.txt", "no storage").fails(503, "ServiceUnavailable")
 }

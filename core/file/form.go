@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -145,6 +146,8 @@ func textOf(v any) string {
 		return strconv.FormatBool(v)
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64)
+	case json.Number:
+		return v.String()
 	}
 	return ""
 }
@@ -160,7 +163,7 @@ func (s *Service) readMultipart(ctx context.Context, f *form, body io.Reader, bo
 	for range maxFields + 1 {
 		limited.left = maxPartHeader
 		part, err := reader.NextPart()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && limited.saw("--"+boundary+"--") {
 			return nil
 		}
 		if err != nil {
@@ -212,10 +215,18 @@ func (r partReader) Read(p []byte) (int, error) {
 
 // allowance bounds how much is read until it is set again: package multipart
 // would hold ten megabytes of a part's header in memory.
+// It remembers the end of what was read, since a body that breaks off between
+// two parts looks to package multipart as one that is complete.
 type allowance struct {
 	r    io.Reader
 	left int64
+	tail []byte
 }
+
+// tailLength is enough for the last boundary and a little after it.
+const tailLength = 256
+
+func (a *allowance) saw(text string) bool { return bytes.Contains(a.tail, []byte(text)) }
 
 var errAllowance = errors.New("the part is too large")
 
@@ -228,6 +239,8 @@ func (a *allowance) Read(p []byte) (int, error) {
 	}
 	n, err := a.r.Read(p)
 	a.left -= int64(n)
+	a.tail = append(a.tail, p[max(0, n-tailLength):n]...)
+	a.tail = a.tail[max(0, len(a.tail)-tailLength):]
 	return n, err
 }
 

@@ -67,6 +67,12 @@ var made atomic.Int64
 
 func newSite(t testing.TB, database string) *testSite {
 	t.Helper()
+	return newSiteOn(t, database, func(dir string) file.Storage { return openDisk(t, dir) })
+}
+
+// newSiteOn makes a site whose files are kept elsewhere.
+func newSiteOn(t testing.TB, database string, open func(dir string) file.Storage) *testSite {
+	t.Helper()
 	ctx := context.Background()
 	s := &testSite{t: t, dir: t.TempDir(), settings: map[string]string{}, now: time.Now}
 	if database == "" {
@@ -83,7 +89,7 @@ func newSite(t testing.TB, database string) *testSite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.storage = &gateStorage{Storage: openDisk(t, s.dir)}
+	s.storage = &gateStorage{Storage: open(s.dir)}
 	s.files, err = file.New(file.Config{
 		Store: db, Documents: func() *document.Service { return s.docs }, Storage: s.storage,
 		Spool: filepath.Join(s.dir, "files", "tmp"), Setting: s.setting, Call: s.call,
@@ -134,6 +140,15 @@ func authenticate(_ context.Context, r *http.Request) (*identity.Caller, error) 
 }
 
 func (s *testSite) raw(path string) *httpapi.Raw {
+	if path == "framework.client.attach_file" {
+		return &httpapi.Raw{Serve: func(w http.ResponseWriter, r *http.Request, call *httpapi.RawCall) error {
+			args, err := call.Args()
+			if err != nil {
+				return err
+			}
+			return s.files.ServeAttachFile(w, r, call.Caller, args.Get)
+		}}
+	}
 	serve := map[string]func(http.ResponseWriter, *http.Request, *identity.Caller) error{
 		"upload_file": s.files.ServeUpload, "download_file": s.files.ServeDownloadFile,
 	}[path]

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"armature/core/document"
@@ -19,7 +20,10 @@ import (
 const abandoned = time.Hour
 
 // sweepBatch is how many keys one query asks for.
-const sweepBatch = 200
+const sweepBatch = 50
+
+// suspicious is how many more bytes may be nobody's than somebody's.
+const suspicious = 100
 
 // Sweep removes what crashes and lost connections have left: spooled files,
 // bytes that no File refers to, chunks of uploads that nobody finished. It may
@@ -46,8 +50,18 @@ func (s *Service) sweepSpool() error {
 	return errors.Join(failed...)
 }
 
+// sweepBlobs removes the bytes that no File refers to. Crashes leave few of
+// them: where most are nobody's, the database is not the one these files belong
+// to, and nothing is touched.
 func (s *Service) sweepBlobs(ctx context.Context) error {
-	var batch []any
+	var batch, unnamed []string
+	named := 0
+	ask := func() error {
+		free, err := s.unnamed(ctx, batch)
+		named += len(batch) - len(free)
+		unnamed, batch = append(unnamed, free...), nil
+		return err
+	}
 	err := s.storage.List(ctx, blobs, func(o Object) error {
 		if s.now().Sub(o.Modified) < abandoned {
 			return nil
@@ -55,52 +69,50 @@ func (s *Service) sweepBlobs(ctx context.Context) error {
 		if batch = append(batch, o.Key); len(batch) < sweepBatch {
 			return nil
 		}
-		full := batch
-		batch = nil
-		return s.removeUnnamed(ctx, full)
+		return ask()
 	})
 	if err == nil {
-		err = s.removeUnnamed(ctx, batch)
+		err = ask()
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("sweep the file storage: %w", err)
+	case len(unnamed) > named+suspicious:
+		return fmt.Errorf("sweep the file storage: of %d files %d are nobody's: do they belong to another database?", named+len(unnamed), len(unnamed))
+	}
+	for _, key := range unnamed {
+		s.log.Info("remove bytes that no File refers to", "key", key)
+		if err := s.storage.Delete(ctx, key); err != nil {
+			return fmt.Errorf("sweep the file storage: %w", err)
+		}
 	}
 	return nil
 }
 
-// removeUnnamed removes those of the keys that no File has.
-func (s *Service) removeUnnamed(ctx context.Context, keys []any) error {
+// unnamed returns those of the keys that no File has.
+func (s *Service) unnamed(ctx context.Context, keys []string) ([]string, error) {
 	if len(keys) == 0 {
-		return nil
+		return nil, nil
 	}
 	dt, err := s.doctype()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	named := make(map[any]bool)
+	named, values := make(map[any]bool), make([]any, len(keys))
+	for i, key := range keys {
+		values[i] = key
+	}
 	op := document.Operand{Field: dt.Field("storage_key")}
 	err = s.store.Read(ctx, func(tx document.Tx) error {
 		return tx.Rows(ctx, &document.Select{
 			DocType: dt, Columns: []document.Column{{Operand: op, Key: "storage_key"}},
-			Where: document.Compare{Operand: op, Op: query.In, Value: keys},
-		}, func(values []any) error {
-			named[values[0]] = true
+			Where: document.Compare{Operand: op, Op: query.In, Value: values},
+		}, func(row []any) error {
+			named[row[0]] = true
 			return nil
 		})
 	})
-	if err != nil {
-		return err
-	}
-	for _, key := range keys {
-		if named[key] {
-			continue
-		}
-		s.log.Info("remove bytes that no File refers to", "key", key)
-		if err := s.storage.Delete(ctx, key.(string)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return named[key] }), err
 }
 
 func (s *Service) sweepParts(ctx context.Context) error {
