@@ -31,16 +31,23 @@ type Options struct {
 	Logger *slog.Logger // nil: nothing is logged
 }
 
+// Local makes counters for a process that is the only one.
+func Local() *Counters {
+	return &Counters{own: memory.NewStoreWithOptions(limiter.StoreOptions{CleanUpInterval: sweepEvery})}
+}
+
 // NewCounters makes counters. A Redis that does not answer is no error: it is
 // away, and looked for until it is there. A URL that cannot be understood is.
 func NewCounters(o Options) (*Counters, error) {
-	c := &Counters{own: memory.NewStoreWithOptions(limiter.StoreOptions{CleanUpInterval: sweepEvery})}
+	c := Local()
 	if o.Redis == "" {
 		return c, nil
 	}
 	var err error
-	c.shared, err = newShared(o)
-	return c, err
+	if c.shared, err = newShared(o); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // Close lets go of Redis. Requests that are still running count in memory. It

@@ -21,12 +21,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	counters, err := ratelimit.NewCounters(ratelimit.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer counters.Close()
-	limiter := ratelimit.New(s, counters, nil)
+	limiter := ratelimit.New(s, ratelimit.Local(), nil)
 
 	ctx := context.Background()
 	for range 3 {
