@@ -39,20 +39,25 @@ var operations = []capability{
 	{name: abi.ConfigGet, run: configGet, free: true},
 	{name: abi.RequestGet, run: requestGet, free: true},
 	{name: abi.Respond, run: respond, free: true},
-	{name: abi.KVGet, run: absent(abi.KVGet)},
-	{name: abi.KVSet, run: absent(abi.KVSet)},
-	{name: abi.KVDelete, run: absent(abi.KVDelete)},
-	{name: abi.HTTPFetch, run: absent(abi.HTTPFetch)},
+	{name: abi.KVGet, run: kvGet},
+	{name: abi.KVSet, run: kvSet},
+	{name: abi.KVDelete, run: kvDelete},
+	{name: abi.HTTPFetch, run: httpFetch},
 	{name: abi.ConnectedRequest, run: absent(abi.ConnectedRequest)},
 	{name: abi.Enqueue, run: absent(abi.Enqueue)},
 }
 
 // absent is the operation of a capability this server does not have.
 func absent(name string) operation {
-	return func(context.Context, *State, []byte, []byte) ([]byte, error) {
-		return nil, fault.New(fault.NotImplemented, "", "This server does not offer %s", name)
-	}
+	return func(context.Context, *State, []byte, []byte) ([]byte, error) { return nil, missing(name) }
 }
+
+func missing(name string) error {
+	return fault.New(fault.NotImplemented, "", "This server does not offer %s", name)
+}
+
+// ending is an error that no guest may catch, such as a limit that is used up.
+type ending struct{ error }
 
 // serve is the host function of the capability: (in, in_len, out, out_cap) -> len.
 func (cp capability) serve() func(*engine.Call, []uint64) {
@@ -69,6 +74,8 @@ func (cp capability) serve() func(*engine.Call, []uint64) {
 		st.work = work{st: st, run: cp.run, request: receive(c, stack[0], stack[1])}
 		w := &st.work
 		switch {
+		case st.replay != nil:
+			w.err = st.repeat(cp.name, w.request)
 		case !cp.free && !st.plugin.Grants.Has(grant):
 			w.err = fault.Denied("The plugin %s is not granted %s on this site", st.plugin.Name, cp.name)
 		case cp.free:
@@ -80,12 +87,15 @@ func (cp capability) serve() func(*engine.Call, []uint64) {
 			w.ctx = c.Context()
 			c.Blocking(st.perform)
 		}
+		if limit := st.plugin.Limits.Input; w.err == nil && len(st.answer) > limit {
+			w.err = ending{fault.New(fault.Exhausted, "", "%s: the answer is over %d bytes", cp.name, limit)}
+		}
+		if st.record != nil {
+			st.record.answered(cp.name, w.request, st.answer, w.err)
+		}
 		if w.err != nil {
 			stack[0] = result(-int32(st.fail(c, w.err)))
 			return
-		}
-		if limit := st.plugin.Limits.Input; len(st.answer) > limit {
-			c.Abort(fault.New(fault.Exhausted, "", "%s: the answer is over %d bytes", cp.name, limit))
 		}
 		st.taken = deliver(c, stack[2], stack[3], st.answer)
 		stack[0] = result(int32(len(st.answer)))
@@ -110,12 +120,15 @@ func (w *work) do() {
 	w.err = err
 }
 
-// fail leaves an error for the guest to take and returns its kind. Two sorts of
-// errors are none of the guest's business and end its call: a write in a
-// transaction that only reads, which has the whole method start again with a
-// writer, and what is no fault, such as a deadlock that the store answers by
-// running the transaction again.
+// fail leaves an error for the guest to take and returns its kind. Three sorts of
+// errors are none of the guest's business and end its call: a limit that is used
+// up, a write in a transaction that only reads, which has the whole method start
+// again with a writer, and what is no fault, such as a deadlock that the store
+// answers by running the transaction again.
 func (st *State) fail(c *engine.Call, err error) fault.Kind {
+	if end, ok := err.(ending); ok {
+		c.Abort(end.error)
+	}
 	var f *fault.Error
 	if errors.Is(err, document.ErrReadOnly) || !errors.As(err, &f) {
 		c.Abort(err)

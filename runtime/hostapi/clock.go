@@ -1,17 +1,29 @@
 package hostapi
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"time"
 
 	"armature/core/fault"
+	"armature/runtime/abi"
 	"armature/runtime/engine"
 )
 
 // clock tells the time.
 func clock(now func() time.Time) func(*engine.Call, []uint64) {
-	return func(_ *engine.Call, stack []uint64) { stack[0] = uint64(now().UnixMicro()) }
+	return func(c *engine.Call, stack []uint64) {
+		st := of(c)
+		if st != nil && st.replay != nil {
+			stack[0] = uint64(st.repeatTime(c))
+			return
+		}
+		stack[0] = uint64(now().UnixMicro())
+		if st != nil && st.record != nil {
+			st.record.add(Answer{Import: abi.Now, Time: int64(stack[0])})
+		}
+	}
 }
 
 // maxRandom is how many random bytes one call gives: no instruction of the guest
@@ -26,8 +38,16 @@ func random(source io.Reader) func(*engine.Call, []uint64) {
 			c.Abort(fault.New(fault.Exhausted, "", "random: more than %d bytes at once", maxRandom))
 		}
 		b := receive(c, stack[0], stack[1])
+		st := of(c)
+		if st != nil && st.replay != nil {
+			st.repeatRandom(c, b)
+			return
+		}
 		if _, err := io.ReadFull(source, b); err != nil {
 			c.Abort(fmt.Errorf("read random bytes: %w", err))
+		}
+		if st != nil && st.record != nil {
+			st.record.add(Answer{Import: abi.Random, Answer: bytes.Clone(b)})
 		}
 	}
 }

@@ -32,11 +32,9 @@ func docGet(ctx context.Context, st *State, dst, request []byte) ([]byte, error)
 	if err := k.check(abi.DocGet); err != nil {
 		return nil, err
 	}
-	tx, err := st.tx()
-	if err != nil {
-		return nil, err
-	}
-	return st.call.Documents.AppendDocument(ctx, tx, st.caller, dst, k.DocType, k.Name, document.ReadOptions{})
+	return st.read(ctx, dst, func(tx document.Tx, dst []byte) ([]byte, error) {
+		return st.call.Documents.AppendDocument(ctx, tx, st.caller, dst, k.DocType, k.Name, document.ReadOptions{})
+	})
 }
 
 func docList(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
@@ -44,11 +42,9 @@ func docList(ctx context.Context, st *State, dst, request []byte) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	tx, err := st.tx()
-	if err != nil {
-		return nil, err
-	}
-	return st.call.Documents.AppendList(ctx, tx, st.caller, dst, doctype, q)
+	return st.read(ctx, dst, func(tx document.Tx, dst []byte) ([]byte, error) {
+		return st.call.Documents.AppendList(ctx, tx, st.caller, dst, doctype, q)
+	})
 }
 
 func docCount(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
@@ -56,15 +52,13 @@ func docCount(ctx context.Context, st *State, dst, request []byte) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	tx, err := st.tx()
-	if err != nil {
-		return nil, err
-	}
-	n, err := st.call.Documents.Count(ctx, tx, st.caller, doctype, q)
-	if err != nil {
-		return nil, err
-	}
-	return strconv.AppendInt(dst, n, 10), nil
+	return st.read(ctx, dst, func(tx document.Tx, dst []byte) ([]byte, error) {
+		n, err := st.call.Documents.Count(ctx, tx, st.caller, doctype, q)
+		if err != nil {
+			return nil, err
+		}
+		return strconv.AppendInt(dst, n, 10), nil
+	})
 }
 
 // list reads a request in the words of GET /api/resource/:doctype.
@@ -186,12 +180,4 @@ func (st *State) write(ctx context.Context, dst []byte, fn func(document.Tx) (*d
 		return append(dst, "null"...), nil
 	}
 	return st.call.Documents.AppendJSON(dst, st.caller, doc, document.ReadOptions{}), nil
-}
-
-// tx is the transaction of the request.
-func (st *State) tx() (document.Tx, error) {
-	if st.call.Tx == nil || st.call.Documents == nil {
-		return nil, fault.New(fault.Unavailable, "", "This call has no transaction")
-	}
-	return st.call.Tx, nil
 }

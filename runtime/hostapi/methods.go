@@ -32,6 +32,7 @@ func methodCall(ctx context.Context, st *State, dst, request []byte) ([]byte, er
 	if st.call.Methods == nil {
 		return nil, fault.New(fault.Unavailable, "", "This call reaches no methods")
 	}
+	st.begin() // what it wrote is undone by itself if it fails
 	res, err := st.call.Methods.Nested(ctx, st.call, in.Method, args)
 	if err != nil {
 		return nil, err

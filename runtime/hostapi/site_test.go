@@ -71,6 +71,9 @@ type site struct {
 	caller    *identity.Caller
 	module    *engine.Module
 	limits    engine.Limits
+	store     document.Store
+	manual    document.Store // where the guest's methods read until they write; nil: in the transaction
+	record    *hostapi.Tape
 }
 
 func newSite(t *testing.T) *site {
@@ -85,12 +88,12 @@ func newSite(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{t: t, caller: identity.Root(), limits: engine.Limits{Wall: time.Minute}}
+	s := &site{t: t, store: st, caller: identity.Root(), limits: engine.Limits{Wall: time.Minute}}
 	s.documents = document.NewService(document.ServiceConfig{Store: st, Catalog: document.NewCatalog(schema), Now: now})
 	s.plugin = hostapi.Plugin{
 		Site: "one", Name: "t.guest", Limits: hostapi.DefaultLimits,
 		Grants: hostapi.Grant("doc_get", "doc_list", "doc_count", "doc_insert", "doc_update", "doc_delete",
-			"doc_submit", "doc_cancel", "method_call", "kv_get"),
+			"doc_submit", "doc_cancel", "method_call", "kv_get", "kv_set", "kv_delete", "http_fetch", "enqueue"),
 	}
 	table, err := method.NewTable(s.exports())
 	if err != nil {
@@ -117,6 +120,12 @@ func (s *site) exports() []*method.Method {
 			}
 			st := hostapi.New(&s.plugin, call, input)
 			defer st.Free()
+			if s.manual != nil {
+				st.ReadOutside(s.manual)
+			}
+			if s.record != nil {
+				st.Record(s.record)
+			}
 			if _, err := st.Run(ctx, s.module, export, s.limits); err != nil {
 				return nil, err
 			}

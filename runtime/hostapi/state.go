@@ -23,20 +23,24 @@ type Plugin struct {
 	// Config reads the plugin's configuration on the site; a nil value means
 	// that the key is not set. A nil Config has no keys.
 	Config func(ctx context.Context, key string) (json.RawMessage, error)
+
+	KV    KV    // nil: kv_get, kv_set and kv_delete are not offered
+	Fetch Fetch // nil: http_fetch is not offered
 }
 
-// Limits bounds what passes between guest and host in one call, in bytes. The
-// engine bounds the rest.
+// Limits bounds what passes between guest and host in one call. The engine
+// bounds the rest.
 type Limits struct {
-	Input  int // the call's input, and each answer
-	Output int // the call's output, and each request
-	Log    int // all lines together
+	Input  int // bytes of the call's input, and of each answer
+	Output int // bytes of the call's output, and of each request
+	Log    int // bytes of all lines together
+	HTTP   int // outgoing requests, those of nested calls included
 }
 
 // The limits of a call, and what no call may exceed.
 var (
-	DefaultLimits = Limits{Input: 8 << 20, Output: 8 << 20, Log: 64 << 10}
-	MaxLimits     = Limits{Input: 32 << 20, Output: 32 << 20, Log: 1 << 20}
+	DefaultLimits = Limits{Input: 8 << 20, Output: 8 << 20, Log: 64 << 10, HTTP: 32}
+	MaxLimits     = Limits{Input: 32 << 20, Output: 32 << 20, Log: 1 << 20, HTTP: 32}
 )
 
 // Within returns the smaller of both limits where both are given.
@@ -47,7 +51,10 @@ func (l Limits) Within(m Limits) Limits {
 		}
 		return a
 	}
-	return Limits{Input: least(l.Input, m.Input), Output: least(l.Output, m.Output), Log: least(l.Log, m.Log)}
+	return Limits{
+		Input: least(l.Input, m.Input), Output: least(l.Output, m.Output),
+		Log: least(l.Log, m.Log), HTTP: least(l.HTTP, m.HTTP),
+	}
 }
 
 // State is what the host keeps about one call of a guest. It belongs to the
@@ -64,6 +71,13 @@ type State struct {
 	answer []byte // of the latest capability
 	taken  int    // how much of answer the guest has had
 	logged int    // bytes of log lines
+
+	outer       *State // of the call it is nested in
+	fetched     int    // outgoing requests, those of nested calls included
+	transaction *transaction
+	joined      transaction // its own, unless it is nested
+	record      *Tape       // takes down what the host answers
+	replay      *Tape       // answers in place of the host
 
 	work    work
 	perform func() // work.do, bound once
@@ -88,6 +102,8 @@ func New(p *Plugin, call *method.Call, input []byte) *State {
 		c.Elevated = true
 		st.caller = &c
 	}
+	st.outer, _ = call.Guest.(*State)
+	st.join(st.outer)
 	return st
 }
 
@@ -121,15 +137,15 @@ func (st *State) Call() *method.Call { return st.call }
 // is nested in another guest's, as its method.Call or ctx tells, it shares what
 // that one has left of time and CPU. The error is the engine's.
 func (st *State) Run(ctx context.Context, m *engine.Module, export string, limits engine.Limits) (engine.Usage, error) {
-	parent, _ := st.call.Guest.(*State)
-	if parent == nil {
-		parent = From(ctx)
+	if outer := From(ctx); st.outer == nil && outer != nil {
+		st.outer = outer
+		st.join(outer)
 	}
 	st.engine = engine.Call{
 		Export: export, Arg: int32(len(st.input)), Limits: limits, State: st, OnOutput: printed,
 	}
-	if parent != nil {
-		st.engine.Parent = &parent.engine
+	if st.outer != nil {
+		st.engine.Parent = &st.outer.engine
 	}
 	outer := st.call.Guest
 	st.call.Guest = st

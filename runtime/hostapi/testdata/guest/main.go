@@ -64,6 +64,18 @@ func configGet(in unsafe.Pointer, n uint32, out unsafe.Pointer, room uint32) int
 //go:wasmimport armature1 kv_get
 func kvGet(in unsafe.Pointer, n uint32, out unsafe.Pointer, room uint32) int32
 
+//go:wasmimport armature1 kv_set
+func kvSet(in unsafe.Pointer, n uint32, out unsafe.Pointer, room uint32) int32
+
+//go:wasmimport armature1 kv_delete
+func kvDelete(in unsafe.Pointer, n uint32, out unsafe.Pointer, room uint32) int32
+
+//go:wasmimport armature1 http_fetch
+func httpFetch(in unsafe.Pointer, n uint32, out unsafe.Pointer, room uint32) int32
+
+//go:wasmimport armature1 enqueue
+func enqueue(in unsafe.Pointer, n uint32, out unsafe.Pointer, room uint32) int32
+
 //go:wasmimport armature1 request_get
 func requestGet(in unsafe.Pointer, n uint32, out unsafe.Pointer, room uint32) int32
 
@@ -77,6 +89,7 @@ var capabilities = map[string]capability{
 	"doc_update": docUpdate, "doc_delete": docDelete, "doc_submit": docSubmit, "doc_cancel": docCancel,
 	"method_call": methodCall, "caller_get": callerGet, "config_get": configGet, "kv_get": kvGet,
 	"request_get": requestGet, "respond": respond,
+	"kv_set": kvSet, "kv_delete": kvDelete, "http_fetch": httpFetch, "enqueue": enqueue,
 }
 
 // Step is one import to call.

@@ -1,0 +1,135 @@
+package hostapi
+
+import (
+	"context"
+	"encoding/base64"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/runtime/abi"
+)
+
+// Fetch makes one outgoing request of a plugin, within what the plugin and its
+// site allow. Errors are faults: Permission for a host, method or address that
+// is not allowed, Validation for a request that cannot be sent, TooLarge,
+// Timeout, Unavailable.
+type Fetch func(ctx context.Context, r *HTTPRequest) (*HTTPResponse, error)
+
+// HTTPRequest is what a guest asks for.
+type HTTPRequest struct {
+	Method  string // empty: GET
+	URL     string
+	Header  http.Header
+	Body    []byte
+	Timeout time.Duration // 0: the server's
+	MaxBody int64         // of the answer, in bytes
+}
+
+// HTTPResponse is the answer, whatever its status.
+type HTTPResponse struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// httpFetch asks another server. It cannot be undone, so the call is not run a
+// second time after it, and it must come before the transaction: nobody waits
+// for a lock that waits for the network.
+func httpFetch(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
+	if st.plugin.Fetch == nil {
+		return nil, missing(abi.HTTPFetch)
+	}
+	r, err := st.httpRequest(request)
+	if err != nil {
+		return nil, err
+	}
+	if st.transaction.begun {
+		return nil, fault.Invalid("", "%s: the transaction has begun: call out before the first document call, or declare tx manual and call out before the first change", abi.HTTPFetch)
+	}
+	if err := st.countFetch(); err != nil {
+		return nil, err
+	}
+	st.call.Outside = true
+	answer, err := st.plugin.Fetch(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	dst = appendResponse(dst, answer)
+	if limit := st.plugin.Limits.Input; len(dst) > limit {
+		return nil, fault.New(fault.TooLarge, "", "%s: the answer is over %d bytes", abi.HTTPFetch, limit)
+	}
+	return dst, nil
+}
+
+func (st *State) httpRequest(request []byte) (*HTTPRequest, error) {
+	var in struct {
+		Method  string            `json:"method"`
+		URL     string            `json:"url"`
+		Headers map[string]string `json:"headers"`
+		Body    string            `json:"body"`
+		Base64  []byte            `json:"body_base64"`
+		Timeout float64           `json:"timeout_ms"`
+	}
+	if err := decode(abi.HTTPFetch, request, &in); err != nil {
+		return nil, err
+	}
+	if err := need(abi.HTTPFetch, "url", in.URL); err != nil {
+		return nil, err
+	}
+	if in.Timeout < 0 || in.Timeout > 60_000 {
+		return nil, fault.New(fault.BadRequest, "", "%s: timeout_ms is not between 0 and 60000", abi.HTTPFetch)
+	}
+	r := &HTTPRequest{
+		Method: in.Method, URL: in.URL, Body: in.Base64, Header: make(http.Header, len(in.Headers)),
+		Timeout: time.Duration(in.Timeout * float64(time.Millisecond)),
+		MaxBody: int64(st.plugin.Limits.Input),
+	}
+	if in.Body != "" {
+		r.Body = []byte(in.Body)
+	}
+	for name, value := range in.Headers {
+		r.Header[name] = []string{value}
+	}
+	return r, nil
+}
+
+// countFetch counts a request for the call and for those it is nested in, whose
+// guests could otherwise ask without end by nesting.
+func (st *State) countFetch() error {
+	for s := st; s != nil; s = s.outer {
+		s.fetched++
+		if s.fetched > s.plugin.Limits.HTTP {
+			return ending{fault.New(fault.Exhausted, "", "%s: more than %d requests", abi.HTTPFetch, s.plugin.Limits.HTTP)}
+		}
+	}
+	return nil
+}
+
+func appendResponse(dst []byte, r *HTTPResponse) []byte {
+	dst = append(dst, `{"status":`...)
+	dst = strconv.AppendInt(dst, int64(r.Status), 10)
+	dst = append(dst, `,"headers":{`...)
+	for i, name := range slices.Sorted(maps.Keys(r.Header)) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(document.AppendString(dst, strings.ToLower(name)), ':')
+		dst = document.AppendString(dst, strings.ToValidUTF8(strings.Join(r.Header[name], ", "), "\uFFFD"))
+	}
+	dst = append(dst, `},"body`...)
+	if utf8.Valid(r.Body) {
+		dst = append(dst, `":`...)
+		dst = document.AppendString(dst, string(r.Body))
+	} else {
+		dst = append(dst, `_base64":"`...)
+		dst = append(base64.StdEncoding.AppendEncode(dst, r.Body), '"')
+	}
+	return append(dst, '}')
+}
