@@ -107,7 +107,7 @@ func (tx *fakeTx) Rows(_ context.Context, sel *document.Select, fn func([]any) e
 	return nil
 }
 
-func (tx *fakeTx) Update(_ context.Context, _ *document.Schema, doc *document.Document, columns, _ []*document.Field, _ string) (bool, error) {
+func (tx *fakeTx) Update(_ context.Context, _ *document.Schema, doc *document.Document, columns, _ []*document.Field, _ string, _ ...document.Need) (bool, error) {
 	stored := tx.store.docs[doc.Type.Name][doc.Name()]
 	if stored == nil {
 		return false, nil

@@ -2,6 +2,7 @@ package document
 
 import (
 	"context"
+	"errors"
 
 	"armature/core/fault"
 	"armature/core/identity"
@@ -37,15 +38,41 @@ func (s *Service) Discard(ctx context.Context, tx Tx, caller *identity.Caller, d
 	return doc, s.fire(ctx, OnDiscard, tx, caller, doc, before)
 }
 
-// save writes what a change of a stored document changed.
+// lost says why a write did not happen: a link that leads nowhere, or somebody
+// else's write between our read and ours.
+func (s *Service) lost(ctx context.Context, tx Tx, doc, before *Document) error {
+	if err := s.checkLinks(ctx, tx, doc, before); err != nil {
+		return err
+	}
+	return ErrLost
+}
+
+// insertRow writes a new document if what it links to exists.
+func (s *Service) insertRow(ctx context.Context, tx Tx, doc, before *Document) error {
+	needs, err := s.needs(ctx, tx, doc, before)
+	if err != nil {
+		return err
+	}
+	if err := tx.Insert(ctx, doc, needs...); !errors.Is(err, ErrUnmet) {
+		return err
+	}
+	return s.lost(ctx, tx, doc, before)
+}
+
+// save writes what a change of a stored document changed, if what it newly
+// links to exists.
 func (s *Service) save(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *Document) error {
+	needs, err := s.needs(ctx, tx, doc, before)
+	if err != nil {
+		return err
+	}
 	columns, tables := changed(doc, before)
-	ok, err := tx.Update(ctx, s.Schema(), doc, columns, tables, before.Modified())
+	ok, err := tx.Update(ctx, s.Schema(), doc, columns, tables, before.Modified(), needs...)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return ErrLost
+		return s.lost(ctx, tx, doc, before)
 	}
 	return s.keepVersion(ctx, tx, caller, doc, before)
 }

@@ -14,19 +14,7 @@ import (
 // linked DocType. Links that before holds already are not looked at again: what
 // they name may be gone since, and that is no fault of this change.
 func (s *Service) checkLinks(ctx context.Context, tx Tx, doc, before *Document) error {
-	var wanted []link
-	wanted = collectLinks(wanted, doc, before, "")
-	for _, t := range doc.Type.Tables {
-		old := make(map[string]*Document)
-		if before != nil {
-			for _, row := range before.Rows(t.Name) {
-				old[row.Name()] = row
-			}
-		}
-		for i, row := range doc.Rows(t.Name) {
-			wanted = collectLinks(wanted, row, old[row.Name()], fmt.Sprintf("Row #%d: ", i+1))
-		}
-	}
+	wanted := s.links(doc, before)
 	var broken []string
 	for len(wanted) > 0 {
 		target := wanted[0].doctype
@@ -54,6 +42,43 @@ func (s *Service) checkLinks(ctx context.Context, tx Tx, doc, before *Document) 
 		return fault.Invalid("LinkValidationError", "Could not find %s", strings.Join(broken, ", "))
 	}
 	return nil
+}
+
+// links collects what a document and its rows newly link to.
+func (s *Service) links(doc, before *Document) []link {
+	wanted := collectLinks(nil, doc, before, "")
+	for _, t := range doc.Type.Tables {
+		old := make(map[string]*Document)
+		if before != nil {
+			for _, row := range before.Rows(t.Name) {
+				old[row.Name()] = row
+			}
+		}
+		for i, row := range doc.Rows(t.Name) {
+			wanted = collectLinks(wanted, row, old[row.Name()], fmt.Sprintf("Row #%d: ", i+1))
+		}
+	}
+	return wanted
+}
+
+// maxNeeds is how many links a statement checks by itself. Beyond it one query
+// for each linked DocType is the better deal.
+const maxNeeds = 6
+
+// needs is what a write asks the database to check in its own statement. Links
+// that the schema alone refuses, and many of them, are checked here and now.
+func (s *Service) needs(ctx context.Context, tx Tx, doc, before *Document) ([]Need, error) {
+	var needs []Need
+	for _, l := range s.links(doc, before) {
+		dt := s.Schema().DocType(l.doctype)
+		if dt == nil || dt.Single || dt.Name == DocTypeName || len(needs) == maxNeeds {
+			return nil, s.checkLinks(ctx, tx, doc, before)
+		}
+		if need := (Need{DocType: dt, Name: l.name}); !slices.Contains(needs, need) {
+			needs = append(needs, need)
+		}
+	}
+	return needs, nil
 }
 
 // link is one value that has to name a document.

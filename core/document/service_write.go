@@ -61,7 +61,7 @@ func (s *Service) insert(ctx context.Context, tx Tx, caller *identity.Caller, dt
 			return nil, err
 		}
 	}
-	if err := tx.Insert(ctx, doc); err != nil {
+	if err := s.insertRow(ctx, tx, doc, nil); err != nil {
 		return nil, err
 	}
 	return doc, s.fireAll(ctx, tx, caller, doc, nil, afterInsert(doc))
@@ -121,7 +121,7 @@ func (s *Service) Update(ctx context.Context, tx Tx, caller *identity.Caller, do
 		}
 	}
 	if before.Modified() == "" { // a Single saved for the first time
-		if err := tx.Insert(ctx, doc); err != nil {
+		if err := s.insertRow(ctx, tx, doc, before); err != nil {
 			return nil, err
 		}
 	} else if err := s.save(ctx, tx, caller, doc, before); err != nil {

@@ -20,6 +20,10 @@ var ErrRollback = errors.New("roll back")
 // Brief one, where Get with lock keeps others out.
 var ErrLost = errors.New("the row changed between its read and its write")
 
+// ErrUnmet says that a write did not happen because a document it needs does
+// not exist.
+var ErrUnmet = errors.New("a document that the write needs does not exist")
+
 // Mode says what a writing function promises, so that the store can pick the
 // cheapest way to run it.
 type Mode uint8
@@ -100,15 +104,17 @@ type Tx interface {
 	// Absent returns those of names that no document of dt has.
 	Absent(ctx context.Context, dt *DocType, names []string) ([]string, error)
 
-	// Insert stores a new document with its child rows. A taken name is a
-	// DuplicateEntryError, a taken unique value a UniqueValidationError.
-	Insert(ctx context.Context, doc *Document) error
+	// Insert stores a new document with its child rows, if every document in
+	// needs exists; ErrUnmet, and nothing stored, if one does not. A taken name
+	// is a DuplicateEntryError, a taken unique value a UniqueValidationError.
+	Insert(ctx context.Context, doc *Document, needs ...Need) error
 
 	// Update stores the values of doc in the given columns, and replaces the
-	// given child tables, where the stored modified equals expect ("": any). It
-	// reports false, and writes nothing, where it does not or the document is
-	// gone. The DocTypes of child rows come from sc; without tables it may be nil.
-	Update(ctx context.Context, sc *Schema, doc *Document, columns, tables []*Field, expect string) (bool, error)
+	// given child tables, where the stored modified equals expect ("": any) and
+	// every document in needs exists. It reports false, and writes nothing, where
+	// it does not or the document is gone. The DocTypes of child rows come from
+	// sc; without tables it may be nil.
+	Update(ctx context.Context, sc *Schema, doc *Document, columns, tables []*Field, expect string, needs ...Need) (bool, error)
 
 	// UpdateIf sets values where the document exists and every expected value
 	// is stored, and reports whether it did: for what must be spent exactly
@@ -149,6 +155,14 @@ type Tx interface {
 
 	// AfterCommit runs fn once the transaction is durable, never otherwise.
 	AfterCommit(fn func())
+}
+
+// Need is a document that must exist for a write to happen: what a link names.
+// The database checks it in the statement that writes, which costs no round
+// trip and leaves no moment between the check and the write.
+type Need struct {
+	DocType *DocType
+	Name    string
 }
 
 // View says which fields of a document a caller sees, and how.

@@ -75,9 +75,6 @@ func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, d
 	if err := s.checkTree(ctx, tx, doc, before); err != nil {
 		return err
 	}
-	if err := s.checkLinks(ctx, tx, doc, before); err != nil {
-		return err
-	}
 	return s.checkStatusLinks(ctx, tx, doc, before)
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,10 +15,15 @@ import (
 )
 
 // Insert implements document.Tx.
-func (t *tx) Insert(ctx context.Context, doc *document.Document) error {
+func (t *tx) Insert(ctx context.Context, doc *document.Document, needs ...document.Need) error {
 	many := slices.ContainsFunc(doc.Type.Tables, func(f *document.Field) bool { return len(doc.Rows(f.Name)) > 0 })
-	return t.write(ctx, doc.Type, doc.Name(), many, func(c conn) error {
-		if err := t.s.insertRow(ctx, c, doc.Type, bound(doc)); err != nil {
+	unmet := false
+	err := t.write(ctx, doc.Type, doc.Name(), many, func(c conn) error {
+		err := t.s.insertRow(ctx, c, doc.Type, bound(doc), needs...)
+		if unmet = errors.Is(err, document.ErrUnmet); unmet {
+			return nil // nothing failed: the transaction goes on
+		}
+		if err != nil {
 			return err
 		}
 		for _, table := range doc.Type.Tables {
@@ -27,16 +33,19 @@ func (t *tx) Insert(ctx context.Context, doc *document.Document) error {
 		}
 		return nil
 	})
+	if err == nil && unmet {
+		return document.ErrUnmet
+	}
+	return err
 }
 
-func (s *Store) insertRow(ctx context.Context, c conn, dt *document.DocType, values []any) error {
+func (s *Store) insertRow(ctx context.Context, c conn, dt *document.DocType, values []any, needs ...document.Need) error {
+	if len(needs) > 0 {
+		return s.insertNeeding(ctx, c, dt, values, needs)
+	}
 	st, err := s.statement(dt, "insert", func() (schema.QueryAppender, []cell) {
 		p := s.engine.params()
-		places := &joined{sep: ", "}
-		for range dt.Columns {
-			places.add("?", p.next())
-		}
-		return expr("INSERT INTO ? (?) VALUES (?)", bun.Name(dt.Table), columnList(dt.Columns), places), nil
+		return expr("INSERT INTO ? (?) VALUES (?)", bun.Name(dt.Table), columnList(dt.Columns), places(p, len(dt.Columns))), nil
 	})
 	if err != nil {
 		return err
@@ -69,8 +78,8 @@ func bind(f *document.Field, v any) any {
 }
 
 // Update implements document.Tx.
-func (t *tx) Update(ctx context.Context, sc *document.Schema, doc *document.Document, columns, tables []*document.Field, expect string) (bool, error) {
-	args := make([]any, 0, len(columns)+2)
+func (t *tx) Update(ctx context.Context, sc *document.Schema, doc *document.Document, columns, tables []*document.Field, expect string, needs ...document.Need) (bool, error) {
+	args := make([]any, 0, len(columns)+len(needs)+2)
 	values := doc.Values()
 	for _, f := range columns {
 		args = append(args, bind(f, values[f.Index]))
@@ -83,7 +92,8 @@ func (t *tx) Update(ctx context.Context, sc *document.Schema, doc *document.Docu
 		columns = doc.Type.Columns[document.ColName : document.ColName+1]
 		args = append([]any{doc.Name()}, args...)
 	}
-	st, err := t.s.updateStatement(doc.Type, columns, expect != "")
+	args = appendNeeds(args, needs)
+	st, err := t.s.updateStatement(doc.Type, columns, expect != "", needs)
 	if err != nil {
 		return false, err
 	}
@@ -104,7 +114,7 @@ func (t *tx) Update(ctx context.Context, sc *document.Schema, doc *document.Docu
 	return changed && err == nil, err
 }
 
-func (s *Store) updateStatement(dt *document.DocType, columns []*document.Field, expect bool) (*statement, error) {
+func (s *Store) updateStatement(dt *document.DocType, columns []*document.Field, expect bool, needs []document.Need) (*statement, error) {
 	key := []byte("update")
 	if expect {
 		key = append(key, '=')
@@ -112,6 +122,7 @@ func (s *Store) updateStatement(dt *document.DocType, columns []*document.Field,
 	for _, f := range columns {
 		key = binary.AppendUvarint(key, uint64(f.Index))
 	}
+	key = s.appendNeedKeys(key, needs)
 	if st, ok := s.types.shapes(dt).lookup(key); ok {
 		return st, nil
 	}
@@ -124,6 +135,9 @@ func (s *Store) updateStatement(dt *document.DocType, columns []*document.Field,
 		q.Where("? = ?", bun.Name("name"), p.next())
 		if expect {
 			q.Where("? = ?", bun.Name("modified"), p.next())
+		}
+		if len(needs) > 0 {
+			q.Where("?", exist(p, needs))
 		}
 		return q, nil
 	})
