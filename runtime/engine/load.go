@@ -126,6 +126,11 @@ func (e *Engine) prepare(ctx context.Context, hash string, wasm []byte) (*Module
 		return nil, fault.Wrap(fault.Validation, "", err, "The module cannot be linked: %v", err)
 	}
 	m := newModule(e, hash, len(wasm), code)
+	for _, name := range []string{abi.Initialize, abi.Warm, abi.Resume} {
+		if x, ok := m.exports[name]; ok && !x.Callable() {
+			return nil, fault.Invalid("", "The module's export %s takes or returns too much", name)
+		}
+	}
 	if m.compiled, err = e.compileCached(ctx, code.Binary); err != nil {
 		return nil, fault.Wrap(fault.Validation, "", err, "The module is not valid WebAssembly: %v", err)
 	}

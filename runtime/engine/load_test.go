@@ -61,6 +61,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"start traps", `(module (func $s (unreachable)) (start $s))`, "fails to initialise"},
 		{"initialisation loops", `(module (func (export "_initialize") (loop $l (br $l))))`, "fails to initialise"},
 		{"data outside", `(module (memory 1) (data (i32.const 65535) "ab"))`, "does not fit"},
+		{"initialisation with parameters", `(module (func (export "_initialize") (param i64)))`, "takes or returns too much"},
 		{"tail call", `(module (func $f (return_call $f)))`, "tail calls are not supported"},
 	}
 	for _, test := range tests {

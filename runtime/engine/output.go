@@ -71,11 +71,18 @@ func (c *Call) print(stderr bool, b []byte) {
 	l.write(b, func(line []byte) { c.OnOutput(c, stderr, line) })
 }
 
-// flushOutput emits the last lines when they lack a newline.
+// flushOutput emits the last lines when they lack a newline. The guest has ended
+// by then, so there is nothing for an Abort to end.
 func (c *Call) flushOutput() {
 	if c.OnOutput == nil {
 		return
 	}
+	defer func() {
+		r := recover()
+		if _, ok := r.(*abort); r != nil && !ok {
+			panic(r)
+		}
+	}()
 	c.in.stdout.flush(func(line []byte) { c.OnOutput(c, false, line) })
 	c.in.stderr.flush(func(line []byte) { c.OnOutput(c, true, line) })
 }

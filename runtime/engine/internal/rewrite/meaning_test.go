@@ -17,19 +17,16 @@ import (
 // Random programs compute the same before and after, with an interruption every
 // few instructions, and leave the call depth balanced.
 func TestRewriteKeepsTheMeaning(t *testing.T) {
-	programs := 200
-	if testing.Short() {
-		programs = 50
-	}
 	for _, engine := range []struct {
-		name   string
-		config wazero.RuntimeConfig
-	}{{"interpreter", wazero.NewRuntimeConfigInterpreter()}, {"compiler", wazero.NewRuntimeConfig()}} {
+		name     string
+		config   wazero.RuntimeConfig
+		programs int // compiling takes longer than running
+	}{{"interpreter", wazero.NewRuntimeConfigInterpreter(), 200}, {"compiler", wazero.NewRuntimeConfig(), 60}} {
 		t.Run(engine.name, func(t *testing.T) {
 			rt := wazero.NewRuntimeWithConfig(t.Context(), engine.config)
 			defer func() { _ = rt.Close(t.Context()) }()
 			meter := linkYield(t, rt)
-			for seed := range uint64(programs) {
+			for seed := range uint64(engine.programs) {
 				src := program(rand.New(rand.NewPCG(seed, 7)))
 				before := assemble(t, src)
 				after, err := rewrite.Rewrite(before, options)
@@ -44,7 +41,7 @@ func TestRewriteKeepsTheMeaning(t *testing.T) {
 					}
 				}
 			}
-			if meter.count < programs {
+			if meter.count < engine.programs {
 				t.Errorf("only %d interruptions", meter.count)
 			}
 		})
