@@ -20,6 +20,7 @@ func Run(t *testing.T, open func(testing.TB) document.Store) {
 		{"Concurrency", testConcurrency},
 		{"Migrate", testMigrate},
 		{"Replace", testReplace},
+		{"Need", testNeed},
 	}
 	for _, g := range groups {
 		t.Run(g.name, func(t *testing.T) { g.run(t, open) })
