@@ -76,8 +76,9 @@ func least[T limit](v, m T) T {
 	return v
 }
 
-// Usage is what a call cost. Fuel is deterministic: the same call of the same
-// module from the same state costs the same everywhere.
+// Usage is what a call cost. Fuel is deterministic: the same call with the same
+// limits of the same
+// module costs the same everywhere.
 type Usage struct {
 	Fuel       uint64        // nested calls included
 	Wall       time.Duration // queueing included
