@@ -93,3 +93,22 @@ func (s *Service) explainDocument(ctx context.Context, tx Tx, g *guard, doc *Doc
 	}
 	return nil
 }
+
+// Rights says which rights the caller has on a document, by DocPerm field name,
+// as 1 or 0. It needs read on the document.
+func (s *Service) Rights(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (map[string]int, error) {
+	doc, err := s.get(ctx, tx, caller, doctype, name, permission.Read, false)
+	if err != nil {
+		return nil, err
+	}
+	rights := make(map[string]int)
+	for _, n := range permission.Names() {
+		right, _ := permission.ParseRight(n)
+		err := s.mayDo(ctx, tx, caller, doc, right)
+		if err != nil && fault.KindOf(err) != fault.Permission {
+			return nil, err
+		}
+		rights[n] = b2i(err == nil)
+	}
+	return rights, nil
+}

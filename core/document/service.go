@@ -54,6 +54,9 @@ type ReadOptions struct {
 func (s *Service) now() time.Time       { return s.clock() }
 func (s *Service) zone() *time.Location { return s.clock().Location() }
 
+// Zone is the site's time zone.
+func (s *Service) Zone() *time.Location { return s.zone() }
+
 // DeleteMode is the cheapest Mode in which the edge may delete documents of the
 // DocType: a deletion leaves a Deleted Document behind, so it is never Single.
 func (s *Service) DeleteMode(doctype string) Mode {

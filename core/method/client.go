@@ -26,6 +26,12 @@ func clientMethods() []*Method {
 		{Path: "get_value", Func: clientValue},
 		{Path: "get_single_value", Func: clientSingleValue},
 		{Path: "has_permission", Func: clientHasPermission},
+		{Path: "explain_permission", Func: clientExplain},
+		{Path: "get_doc_permissions", Func: clientDocPermissions},
+		{Path: "is_document_amended", Func: clientAmended},
+		{Path: "validate_link", Func: clientValidateLink},
+		{Path: "validate_link_and_fetch", Func: clientValidateLink},
+		{Path: "get_time_zone", AllowGuest: true, Func: clientTimeZone},
 		{Path: "insert", Verbs: changes, Func: clientInsert},
 		{Path: "insert_many", Verbs: changes, Func: clientInsertMany},
 		{Path: "save", Verbs: changes, Func: clientSave},
@@ -33,6 +39,8 @@ func clientMethods() []*Method {
 		{Path: "bulk_update", Verbs: changes, Func: clientBulkUpdate},
 		{Path: "submit", Verbs: changes, Func: clientSubmit},
 		{Path: "cancel", Verbs: changes, Func: clientCancel},
+		{Path: "rename_doc", Verbs: changes, Func: clientRename},
+		{Path: "batch", Verbs: []string{http.MethodPost}, Func: clientBatch},
 		{Path: "delete", Verbs: removes, Func: clientDelete},
 	}
 	for _, m := range methods {

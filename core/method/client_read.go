@@ -7,7 +7,6 @@ import (
 
 	"armature/core/document"
 	"armature/core/fault"
-	"armature/core/permission"
 	"armature/core/query"
 )
 
@@ -201,23 +200,4 @@ func clientSingleValue(ctx context.Context, call *Call) (any, error) {
 		return nil, fault.Invalid("", "%s is not a single document", doctype)
 	}
 	return call.singleValues(ctx, doctype, []any{field}, true)
-}
-
-func clientHasPermission(ctx context.Context, call *Call) (any, error) {
-	doctype, err := call.Args.Need("doctype")
-	if err != nil {
-		return nil, err
-	}
-	right := permission.Read
-	if name := call.Args.Text("perm_type"); name != "" {
-		var ok bool
-		if right, ok = permission.ParseRight(name); !ok {
-			return nil, fault.Invalid("", "There is no right called %s", name)
-		}
-	}
-	x, err := call.Documents.Explain(ctx, call.Tx, call.Caller, doctype, call.Args.Text("docname"), right)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]bool{"has_permission": x.Allowed}, nil
 }

@@ -196,8 +196,5 @@ func clientDelete(ctx context.Context, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if call.isChild(doctype) {
-		return nil, call.removeRow(ctx, doctype, name)
-	}
-	return nil, call.Documents.Delete(ctx, call.Tx, call.Caller, doctype, name)
+	return nil, call.remove(ctx, doctype, name)
 }

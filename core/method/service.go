@@ -1,6 +1,7 @@
 package method
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 
@@ -15,6 +16,7 @@ type Service struct {
 	store     document.Store
 	documents *document.Service
 	aliases   aliases
+	callers   func(ctx context.Context, user string) (*identity.Caller, error)
 	log       *slog.Logger
 }
 
@@ -26,6 +28,10 @@ type Config struct {
 	Documents *document.Service
 	Aliases   map[string]string // site setting method_aliases
 	Logger    *slog.Logger      // nil: nothing is logged
+
+	// Caller makes the Caller another user would be, to explain what that user
+	// may do; nil: nobody asks about others.
+	Caller func(ctx context.Context, user string) (*identity.Caller, error)
 }
 
 // New makes the service of one site.
@@ -35,7 +41,7 @@ func New(c Config) *Service {
 	}
 	return &Service{
 		table: c.Table, invoker: c.Invoker, store: c.Store, documents: c.Documents,
-		aliases: newAliases(c.Aliases), log: c.Logger,
+		aliases: newAliases(c.Aliases), callers: c.Caller, log: c.Logger,
 	}
 }
 
