@@ -77,8 +77,7 @@ func least[T limit](v, m T) T {
 }
 
 // Usage is what a call cost. Fuel is deterministic: the same call with the same
-// limits of the same
-// module costs the same everywhere.
+// limits of the same module costs the same everywhere.
 type Usage struct {
 	Fuel       uint64        // nested calls included
 	Wall       time.Duration // queueing included
