@@ -54,7 +54,11 @@ func New(cfg Config) *Plugins {
 // Open adds a site. The invoker finds the methods of its plugins, the hooks run
 // their event handlers.
 func (p *Plugins) Open(site string) (method.Invoker, document.Hooks, error) {
-	s, err := p.cfg.Registry.Open(site, func(g *registry.Generation) registry.Binding { return p.bind(site, g) })
+	terms := registry.Terms{Bind: func(g *registry.Generation) registry.Binding { return p.bind(site, g) }}
+	if p.cfg.Decide != nil {
+		terms.Decide = func(g *registry.Generation) registry.Decision { return p.cfg.Decide(site, g) }
+	}
+	s, err := p.cfg.Registry.Open(site, terms)
 	if err != nil {
 		return nil, nil, err
 	}

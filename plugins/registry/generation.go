@@ -22,7 +22,8 @@ type Generation struct {
 	// retired generation has ended.
 	Close func()
 
-	pins atomic.Int64 // how many hold it; retired is added when it retires
+	pins  atomic.Int64 // how many hold it; retired is added when it retires
+	users int          // its scope, and the sites that keep it; guarded by Registry.mu
 }
 
 // retired is a count of pins no server reaches.
@@ -72,6 +73,15 @@ func (g *Generation) exports(path string) bool {
 	}
 	_, ok := g.Module.Export(path)
 	return ok
+}
+
+// use and disuse count who has the generation serve; with the last it retires.
+func (g *Generation) use() { g.users++ }
+
+func (g *Generation) disuse() {
+	if g.users--; g.users == 0 {
+		g.retire()
+	}
 }
 
 func (g *Generation) close() {

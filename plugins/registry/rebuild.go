@@ -8,6 +8,39 @@ import (
 	"armature/plugins/manifest"
 )
 
+// choose returns what serves the site where g is installed: g, an older
+// generation from the same source, or nothing.
+func (s *Site) choose(g *Generation) *Generation {
+	decision := Serve
+	if s.terms.Decide != nil {
+		decision = s.terms.Decide(g)
+	}
+	switch old := s.kept[g.Source]; {
+	case decision == Off:
+		return nil
+	case decision == Keep && old != nil:
+		return old
+	}
+	return g
+}
+
+// keep holds on to the generation that is being replaced until it has been
+// decided what serves, unless an older one is kept already.
+func (s *Site) keep(old *Generation) {
+	if old != nil && s.kept[old.Source] == nil && s.bound[old] != nil {
+		old.use()
+		s.kept[old.Source] = old
+	}
+}
+
+// let gives a kept generation up.
+func (s *Site) let(source string) {
+	if old := s.kept[source]; old != nil {
+		delete(s.kept, source)
+		old.disuse()
+	}
+}
+
 // rebuild publishes a table of the given generations.
 func (s *Site) rebuild(serving []*Generation) {
 	serving = slices.SortedFunc(slices.Values(serving), func(a, b *Generation) int {
@@ -18,7 +51,7 @@ func (s *Site) rebuild(serving []*Generation) {
 	for _, g := range serving {
 		b := s.bound[g]
 		if b == nil {
-			b = newBound(g, s.bind(g))
+			b = newBound(g, s.terms.Bind(g))
 		}
 		all[g] = b
 		for path, m := range b.methods {

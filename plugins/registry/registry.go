@@ -23,9 +23,25 @@ import (
 // Shared is the scope of the plugins that serve every site.
 const Shared = ""
 
-// Bind makes what a generation does for one site. It is called once per
-// generation and site, with the registry's lock held.
-type Bind func(*Generation) Binding
+// Terms are what a site makes of the plugins installed for it. Both functions are
+// called with the registry's lock held: they must not come back to it.
+type Terms struct {
+	// Bind makes what a generation does for the site. It is called once per
+	// generation, and again after Reconsider.
+	Bind func(*Generation) Binding
+	// Decide says whether a generation serves the site; nil: all do.
+	Decide func(*Generation) Decision
+}
+
+// Decision is what a site makes of a generation.
+type Decision uint8
+
+// The decisions.
+const (
+	Serve Decision = iota
+	Keep           // the one from the same source that serves the site goes on doing so; without one, Serve
+	Off            // nothing from the source serves the site
+)
 
 // Binding is a generation at work for one site.
 type Binding struct {
@@ -53,14 +69,14 @@ func New() *Registry {
 }
 
 // Open adds a site, which gets the shared plugins at once. A site is open once.
-func (r *Registry) Open(name string, bind Bind) (*Site, error) {
+func (r *Registry) Open(name string, terms Terms) (*Site, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if name == Shared || r.sites[name] != nil {
 		return nil, fmt.Errorf("open the plugins of site %q: the name is empty or in use", name)
 	}
-	s := &Site{name: name, bind: bind, bound: map[*Generation]*bound{}}
-	s.rebuild(r.serving(name))
+	s := &Site{name: name, terms: terms, bound: map[*Generation]*bound{}, kept: map[string]*Generation{}}
+	r.settle(s)
 	r.sites[name] = s
 	return s, nil
 }
@@ -75,10 +91,41 @@ func (r *Registry) Shut(name string) {
 	}
 	delete(r.sites, name)
 	s.rebuild(nil)
+	for source := range s.kept {
+		s.let(source)
+	}
 	for _, g := range r.scopes[name] {
-		g.retire()
+		g.disuse()
 	}
 	delete(r.scopes, name)
+}
+
+// Reconsider asks a site's Terms again about everything installed for it, after
+// what they go by has changed.
+func (r *Registry) Reconsider(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.sites[name]; s != nil {
+		s.bound = map[*Generation]*bound{}
+		r.settle(s)
+	}
+}
+
+// settle decides which generations serve the site and publishes its table, and
+// only then lets go of what no longer serves.
+func (r *Registry) settle(s *Site) {
+	var serving []*Generation
+	for _, g := range r.serving(s.name) {
+		if g = s.choose(g); g != nil {
+			serving = append(serving, g)
+		}
+	}
+	s.rebuild(serving)
+	for source, old := range s.kept {
+		if !slices.Contains(serving, old) {
+			s.let(source)
+		}
+	}
 }
 
 // Swap makes g serve in its scope, in place of the generation from the same
@@ -117,16 +164,21 @@ func (r *Registry) change(scope, source string, next *Generation) bool {
 		}
 	}
 	if next != nil {
+		next.use()
 		after = append(after, next)
 	}
 	r.scopes[scope] = after
 	for name, s := range r.sites {
-		if scope == Shared || scope == name {
-			s.rebuild(r.serving(name))
+		if scope != Shared && scope != name {
+			continue
 		}
+		if next != nil {
+			s.keep(old)
+		}
+		r.settle(s)
 	}
 	if old != nil {
-		old.retire()
+		old.disuse()
 	}
 	return old != nil
 }

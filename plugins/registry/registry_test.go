@@ -50,7 +50,7 @@ func bind(g *registry.Generation) (b registry.Binding) {
 
 func open(t *testing.T, r *registry.Registry, name string) *registry.Site {
 	t.Helper()
-	s, err := r.Open(name, bind)
+	s, err := r.Open(name, registry.Terms{Bind: bind})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestScopes(t *testing.T) {
 			t.Errorf("%s on %s: %q, want %q", tt.path, tt.site.Name(), got, tt.want)
 		}
 	}
-	if _, err := r.Open("one", bind); err == nil {
+	if _, err := r.Open("one", registry.Terms{Bind: bind}); err == nil {
 		t.Error("one site was opened twice")
 	}
 }
@@ -297,4 +297,56 @@ func TestHammer(t *testing.T) {
 		t.Errorf("%d generations closed, want %d", got, swaps)
 	}
 	t.Logf("%d calls during %d swaps", calls.Load(), swaps)
+}
+
+// TestDecisions: a site may keep the version that serves it, or have none.
+func TestDecisions(t *testing.T) {
+	const path, source = "acme.a.run", "a.wasm"
+	var closed atomic.Int64
+	r := registry.New()
+	decision := registry.Serve
+	picky, err := r.Open("picky", registry.Terms{Bind: bind, Decide: func(*registry.Generation) registry.Decision { return decision }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	easy := open(t, r, "easy")
+	want := func(p, e string, closes int64) {
+		t.Helper()
+		if got := version(t, picky, path); got != p {
+			t.Errorf("picky has version %q, want %q", got, p)
+		}
+		if got := version(t, easy, path); got != e {
+			t.Errorf("easy has version %q, want %q", got, e)
+		}
+		if closed.Load() != closes {
+			t.Errorf("%d closed, want %d", closed.Load(), closes)
+		}
+	}
+	install := func(v string) { t.Helper(); swap(t, r, registry.Shared, generation("acme.a", source, v, &closed)) }
+	install("1")
+	decision = registry.Keep
+	install("2")
+	want("1", "2", 0)
+	install("3")
+	want("1", "3", 1) // 2 served nobody any more
+	decision = registry.Serve
+	r.Reconsider("picky")
+	want("3", "3", 2)
+	decision = registry.Off
+	r.Reconsider("picky")
+	want("", "3", 2)
+	decision = registry.Keep
+	install("4") // there was nothing to keep
+	want("4", "4", 3)
+	install("5")
+	want("4", "5", 3)
+	r.Remove(registry.Shared, source)
+	want("", "", 5)
+	install("6")
+	install("7")
+	want("6", "7", 5)
+	r.Shut("picky")
+	if closed.Load() != 6 {
+		t.Errorf("%d closed after the site is shut", closed.Load())
+	}
 }

@@ -14,8 +14,9 @@ import (
 // method.Invoker and document.Hooks.
 type Site struct {
 	name  string
-	bind  Bind
+	terms Terms
 	bound map[*Generation]*bound // guarded by Registry.mu
+	kept  map[string]*Generation // older ones that may go on serving, by source; guarded by Registry.mu
 	table atomic.Pointer[table]
 }
 

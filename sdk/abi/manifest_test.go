@@ -63,6 +63,9 @@ func TestManifestFields(t *testing.T) {
 	known := map[string]bool{}
 	for _, v := range []any{manifest.Manifest{}, manifest.Method{}, manifest.Limits{}} {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
+			if !f.IsExported() {
+				continue
+			}
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			known[name] = true
 			if !documented[name] {
