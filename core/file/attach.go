@@ -116,7 +116,7 @@ func (s *Service) attachCopy(ctx context.Context, ev *document.Event, url string
 	for _, field := range []string{"file_url", "content_hash", "storage_key", "file_size"} {
 		values[field] = shared.Get(field)
 	}
-	_, err = s.insert(ctx, ev.Tx, ev.Caller, values)
+	_, err = s.insert(ctx, ev.Tx, consequence(ev.Caller), values)
 	return err
 }
 
@@ -128,7 +128,7 @@ func (s *Service) detachAll(ctx context.Context, ev *document.Event) error {
 		return err
 	}
 	for _, doc := range found {
-		if err := s.documents().Delete(ours(ctx), ev.Tx, elevated(ev.Caller), DocType, doc.Name()); err != nil {
+		if err := s.documents().Delete(ctx, ev.Tx, consequence(ev.Caller), DocType, doc.Name()); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package file_test
 
 import (
+	"context"
 	"fmt"
 	"net/http/httptest"
 	"strings"
@@ -273,6 +274,25 @@ func TestListsShowOnesOwn(t *testing.T) {
 	})
 }
 
+// TestNarrowTokens: a token reaches what its scopes name, whoever holds it.
+func TestNarrowTokens(t *testing.T) {
+	s := newSite(t, "")
+	f := s.upload("ann", "a.txt", "a", "is_private", "1").file()
+	s.get("reader", urlPath(f)).must(200)
+	r := s.get("narrow", urlPath(f)).fails(403, "PermissionError")
+	if got := r.header.Get("Www-Authenticate"); !strings.Contains(got, `scope="resource:File:read"`) {
+		t.Errorf("the client is told %q", got)
+	}
+	s.upload("reader", "b.txt", "b").fails(403, "PermissionError")
+	s.upload("narrow", "b.txt", "b").fails(403, "PermissionError")
+	s.json("narrow", "POST", "/api/resource/Case", map[string]any{"paper": f["file_url"], "title": "x"}).must(200)
+	// What follows from a change that the token reaches needs no scope of its own.
+	public := s.upload("bob", "p.txt", "p").file()
+	doc := s.create("narrow", "Case", map[string]any{"paper": public["file_url"]})
+	s.do("narrow", "DELETE", "/api/resource/Case/"+doc["name"].(string), "", nil).must(202)
+	s.clean(2)
+}
+
 func TestMethodHandlesTheFile(t *testing.T) {
 	s := newSite(t, "")
 	got := s.upload("ann", "a.csv", "1,2", "method", "acme.import", "x", "y").file()
@@ -348,7 +368,7 @@ func TestObjectStorage(t *testing.T) {
 	s.clean(2)
 	s.do("ann", "DELETE", "/api/resource/File/"+f["name"].(string), "", nil).must(202)
 	s.clean(2)
-	s.failOn(func(ev *document.Event) error {
+	s.failOn(func(_ context.Context, ev *document.Event) error {
 		if ev.Name == document.AfterInsert {
 			return errTest
 		}

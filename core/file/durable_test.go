@@ -1,6 +1,7 @@
 package file_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,7 +19,7 @@ import (
 func TestRollbackLeavesNothing(t *testing.T) {
 	each(t, func(s *testSite) {
 		for _, event := range []string{document.BeforeInsert, document.Validate, document.AfterInsert, document.OnChange} {
-			s.failOn(func(ev *document.Event) error {
+			s.failOn(func(_ context.Context, ev *document.Event) error {
 				if ev.Doc.Type.Name == file.DocType && ev.Name == event {
 					return errTest
 				}
@@ -33,7 +34,7 @@ func TestRollbackLeavesNothing(t *testing.T) {
 		s.storage.broken.Store(false)
 		s.clean(0)
 		f := s.upload("ann", "a.txt", "a").file()
-		s.failOn(func(ev *document.Event) error {
+		s.failOn(func(_ context.Context, ev *document.Event) error {
 			if ev.Name == document.AfterDelete {
 				return errTest
 			}
@@ -41,7 +42,7 @@ func TestRollbackLeavesNothing(t *testing.T) {
 		})
 		s.do("ann", "DELETE", "/api/resource/File/"+f["name"].(string), "", nil).must(500)
 		s.json("ann", "PUT", "/api/resource/File/"+f["name"].(string), map[string]any{"file_name": "b.txt"}).must(200)
-		s.failOn(func(ev *document.Event) error {
+		s.failOn(func(_ context.Context, ev *document.Event) error {
 			if ev.Name == document.OnUpdate {
 				return errTest
 			}
@@ -148,6 +149,29 @@ func TestSweepOfAnotherDatabase(t *testing.T) {
 		t.Error("the sweep is content")
 	}
 	s.clean(150)
+}
+
+// TestNestedInsert: what a hook inserts while it is told of an upload is not
+// trusted as the upload is.
+func TestNestedInsert(t *testing.T) {
+	s := newSite(t, "")
+	secret := s.upload("ann", "s.txt", "secret", "is_private", "1").file()
+	nested := 0
+	s.failOn(func(ctx context.Context, ev *document.Event) error {
+		if ev.Doc.Type.Name != file.DocType || ev.Name != document.AfterInsert || nested > 0 {
+			return nil
+		}
+		nested++
+		_, err := s.docs.Insert(ctx, ev.Tx, callers["bob"], file.DocType, map[string]any{
+			"file_url": secret["file_url"], "storage_key": s.stored("blob/")[0], "content_hash": secret["content_hash"],
+		})
+		return err
+	})
+	s.upload("bob", "b.txt", "b").fails(403, "PermissionError")
+	if nested != 1 {
+		t.Error("the hook did not run")
+	}
+	s.clean(1)
 }
 
 // TestMissingBytes: a File whose bytes somebody has removed.

@@ -46,7 +46,7 @@ var decided = []string{
 
 // create completes a File that did not come by an upload: a folder, or a URL.
 func (h hooks) create(ctx context.Context, ev *document.Event) error {
-	if isOurs(ctx) {
+	if claims(ctx, ev.Doc) {
 		return nil
 	}
 	doc := ev.Doc
@@ -110,7 +110,7 @@ func (h hooks) createFolder(ctx context.Context, ev *document.Event) error {
 // privacy changes. A name is cleaned; the URL stays what it was.
 func (h hooks) change(ctx context.Context, ev *document.Event) error {
 	doc, before := ev.Doc, ev.Before
-	if before == nil || isOurs(ctx) {
+	if before == nil {
 		return nil
 	}
 	for _, field := range decided {

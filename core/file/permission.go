@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"errors"
 
 	"armature/core/document"
 	"armature/core/fault"
@@ -60,15 +61,19 @@ func (s *Service) Where(caller *identity.Caller) (document.Where, error) {
 	return seen, nil
 }
 
-// mayRead reports whether the caller may read a File: by the roles and shares
-// that the door to documents knows, or beyond them.
+// mayRead reports whether the caller may read a File: as the door to documents
+// lets them, or beyond that. A token that does not reach File documents is a
+// fault, which says what scope it lacks.
 func (s *Service) mayRead(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *document.Document) (bool, error) {
-	ok, err := s.Admits(ctx, tx, caller, doc, permission.Read)
-	if ok || err != nil {
-		return ok, err
+	_, err := s.documents().Demand(ctx, tx, caller, DocType, doc.Name(), permission.Read)
+	var scoped interface{ NeededScope() string }
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.As(err, &scoped), fault.KindOf(err) != fault.Permission:
+		return false, err
 	}
-	x, err := s.documents().Explain(ctx, tx, caller, DocType, doc.Name(), permission.Read)
-	return err == nil && x.Allowed, err
+	return s.Admits(ctx, tx, caller, doc, permission.Read)
 }
 
 // mayTarget reports whether the caller has a right on a document that a File is

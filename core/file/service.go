@@ -81,12 +81,20 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// own marks the writes of this service, so that its hooks leave them alone.
-type own struct{}
+// own marks a File that this service inserts, so that its hooks leave it alone.
+// It marks that one document: what other hooks insert while they are told of it
+// is looked at like everything else.
+type own struct{ doc *document.Document }
 
-func ours(ctx context.Context) context.Context { return context.WithValue(ctx, own{}, true) }
-
-func isOurs(ctx context.Context) bool { return ctx.Value(own{}) != nil }
+// claims reports whether doc is the one that this service inserts; the first
+// event of the insertion says which that is.
+func claims(ctx context.Context, doc *document.Document) bool {
+	o, _ := ctx.Value(own{}).(*own)
+	if o != nil && o.doc == nil {
+		o.doc = doc
+	}
+	return o != nil && o.doc == doc
+}
 
 // elevated is the caller after this service has checked the rights.
 func elevated(caller *identity.Caller) *identity.Caller {
@@ -95,11 +103,20 @@ func elevated(caller *identity.Caller) *identity.Caller {
 	return &as
 }
 
+// consequence is the caller where Files follow from a change of another
+// document, which the token reached: it need not reach Files as well.
+func consequence(caller *identity.Caller) *identity.Caller {
+	as := elevated(caller)
+	as.Scopes = nil
+	return as
+}
+
 // insert creates a File after this service has checked the caller's rights: by
 // the attached document, or as a Guest, a caller may have more of them than the
 // roles say.
 func (s *Service) insert(ctx context.Context, tx document.Tx, caller *identity.Caller, values map[string]any) (*document.Document, error) {
-	return s.documents().Insert(ours(ctx), tx, elevated(caller), DocType, values)
+	ctx = context.WithValue(ctx, own{}, &own{})
+	return s.documents().Insert(ctx, tx, elevated(caller), DocType, values)
 }
 
 // lock makes everybody else who adds, moves or removes files of this site wait

@@ -37,6 +37,10 @@ var callers = map[string]*identity.Caller{
 	"bob":   {User: "bob@example.com", Desk: true, Roles: []string{identity.DeskUser, identity.All, identity.Guest}},
 	"manager": {User: "manager@example.com", Desk: true,
 		Roles: []string{identity.SystemManager, identity.DeskUser, identity.All, identity.Guest}},
+	"narrow": {User: "ann@example.com", Desk: true, Roles: []string{identity.DeskUser, identity.All, identity.Guest},
+		Scopes: []string{"resource:Case:write"}},
+	"reader": {User: "ann@example.com", Desk: true, Roles: []string{identity.DeskUser, identity.All, identity.Guest},
+		Scopes: []string{"resource:File:read"}},
 	"web": {User: "web@example.com", Roles: []string{identity.All, identity.Guest}},
 }
 
@@ -53,7 +57,7 @@ type testSite struct {
 	mu       sync.Mutex
 	settings map[string]string
 	now      func() time.Time
-	fail     func(ev *document.Event) error
+	fail     func(ctx context.Context, ev *document.Event) error
 }
 
 // each runs a test on every database.
@@ -210,17 +214,17 @@ type failing struct{ s *testSite }
 func (failing) Handles(string) bool { return true }
 func (failing) Guest(string) bool   { return false }
 
-func (f failing) Run(_ context.Context, ev *document.Event) error {
+func (f failing) Run(ctx context.Context, ev *document.Event) error {
 	f.s.mu.Lock()
 	fail := f.s.fail
 	f.s.mu.Unlock()
 	if fail == nil {
 		return nil
 	}
-	return fail(ev)
+	return fail(ctx, ev)
 }
 
-func (s *testSite) failOn(fail func(*document.Event) error) {
+func (s *testSite) failOn(fail func(context.Context, *document.Event) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fail = fail
