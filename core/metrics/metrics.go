@@ -1,0 +1,67 @@
+// Package metrics shows what the server counts, as Prometheus reads it.
+package metrics
+
+import (
+	"crypto/subtle"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics holds everything that a process counts.
+type Metrics struct {
+	Registry *prometheus.Registry
+
+	token string
+	pages http.Handler
+}
+
+// New makes the metrics of a process, with those of the Go runtime. token is
+// what a reader from elsewhere than this machine presents; empty: nobody may.
+func New(token string) *Metrics {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return &Metrics{
+		Registry: r, token: token,
+		pages: promhttp.HandlerFor(r, promhttp.HandlerOpts{}),
+	}
+}
+
+// Path is where the metrics are.
+const Path = "/metrics"
+
+// Beside returns a handler with the metrics at Path and next everywhere else.
+func (m *Metrics) Beside(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != Path:
+			next.ServeHTTP(w, r)
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		case !m.may(r):
+			http.Error(w, "the metrics are for this machine, or for who has the token", http.StatusForbidden)
+		default:
+			m.pages.ServeHTTP(w, r)
+		}
+	})
+}
+
+// may reports whether the request comes from this machine or presents the token.
+// One that a proxy has passed on comes from elsewhere, wherever the proxy runs.
+func (m *Metrics) may(r *http.Request) bool {
+	if given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && m.token != "" {
+		return subtle.ConstantTimeCompare([]byte(given), []byte(m.token)) == 1
+	}
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
+		if r.Header.Get(name) != "" {
+			return false
+		}
+	}
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && from.Addr().Unmap().IsLoopback()
+}
