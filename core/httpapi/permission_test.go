@@ -22,7 +22,7 @@ func TestPermissions(t *testing.T) {
 			if len(names) != 2 || !slices.Contains(names, any(own)) || !slices.Contains(names, any(given)) {
 				t.Errorf("ann sees %v", names)
 			}
-			ann.Get(todo+"/"+given).OK(t)
+			ann.Get(todo + "/" + given).OK(t)
 			ann.Put(todo+"/"+given, obj{"status": "Closed"}).OK(t)
 			ann.Get(todo+"/"+others).Fails(t, 403, "PermissionError")
 			ann.Put(todo+"/"+others, obj{"status": "Closed"}).Fails(t, 403, "PermissionError")
@@ -30,7 +30,7 @@ func TestPermissions(t *testing.T) {
 		})
 		t.Run("shares", func(t *testing.T) {
 			share := s.Admin.Post("/api/resource/DocShare", obj{"user": "ann@example.com", "share_doctype": "ToDo", "share_name": others}).Data(t)
-			ann.Get(todo+"/"+others).OK(t)
+			ann.Get(todo + "/" + others).OK(t)
 			if names := ann.Get(todo).Column(t, "name"); !slices.Contains(names, any(others)) {
 				t.Errorf("ann sees %v", names)
 			}
