@@ -34,8 +34,8 @@ func (s *Service) limits(ctx context.Context, tx Tx, caller *identity.Caller, dt
 		return nil, err
 	}
 	for _, f := range dt.Links {
-		if f.Index < 0 || f.IgnoreUserPermissions {
-			continue
+		if f.Index < 0 || f.IgnoreUserPermissions || f == parentOf(dt) {
+			continue // a permitted node stands below others
 		}
 		if err := add(f, f.Options, true); err != nil {
 			return nil, err
