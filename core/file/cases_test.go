@@ -13,6 +13,7 @@ import (
 	"armature/core/document"
 	"armature/core/file"
 	"armature/core/file/s3"
+	"armature/core/query"
 )
 
 // TestUpload is the reference's case 59 and section 6.1.
@@ -271,6 +272,47 @@ func TestListsShowOnesOwn(t *testing.T) {
 			}
 		}
 		s.get("", "/api/resource/File").fails(403, "PermissionError")
+	})
+}
+
+// TestWhere: the condition on lists shows no File that could not be read.
+func TestWhere(t *testing.T) {
+	each(t, func(s *testSite) {
+		s.json("admin", "POST", "/api/resource/DocType", map[string]any{
+			"name": "Board", "custom": 1, "fields": []any{map[string]any{"fieldname": "title", "fieldtype": "Data"}},
+			"permissions": []any{map[string]any{"role": "Desk User", "read": 1, "write": 1, "create": 1}},
+		}).must(200)
+		board := s.create("bob", "Board", map[string]any{})["name"].(string)
+		mine := s.create("ann", "Case", map[string]any{})["name"].(string)
+		s.upload("ann", "public.txt", "1").must(200)
+		s.upload("ann", "private.txt", "2", "is_private", "1").must(200)
+		s.upload("ann", "board.txt", "3", "is_private", "1", "doctype", "Board", "docname", board).must(200)
+		s.upload("ann", "case.txt", "4", "is_private", "1", "doctype", "Case", "docname", mine).must(200)
+		dt := s.docs.Schema().DocType(file.DocType)
+		for user, want := range map[string]string{"bob": "board.txt public.txt", "manager": "board.txt public.txt", "web": "none"} {
+			where, err := s.files.Where(callers[user])
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			var names []string
+			err = s.store.Read(s.t.Context(), func(tx document.Tx) error {
+				if where == nil {
+					names = []string{"none"}
+					return nil
+				}
+				column := document.Operand{Field: dt.Field("file_name")}
+				return tx.Rows(s.t.Context(), &document.Select{
+					DocType: dt, Columns: []document.Column{{Operand: column, Key: "file_name"}}, Order: []document.OrderBy{{Operand: column}},
+					Where: document.AllOf{where, document.Compare{Operand: document.Operand{Field: dt.Field("is_folder")}, Op: query.Eq, Value: int64(0)}},
+				}, func(v []any) error {
+					names = append(names, v[0].(string))
+					return nil
+				})
+			})
+			if got := strings.Join(names, " "); err != nil || got != want {
+				s.t.Errorf("%s sees %s beyond their own, want %s: %v", user, got, want, err)
+			}
+		}
 	})
 }
 

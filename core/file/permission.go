@@ -11,6 +11,10 @@ import (
 	"armature/core/query"
 )
 
+// Covers reports whether Admits and Where speak of documents of a DocType: of
+// File alone.
+func (s *Service) Covers(doctype string) bool { return doctype == DocType }
+
 // Admits reports whether the caller has a right on a File beyond what the roles
 // say (reference section 6.3): a public one is readable by everybody who is
 // logged in, and one that is attached goes with its document, where anything but
