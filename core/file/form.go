@@ -22,6 +22,7 @@ const (
 	maxField      = 64 << 10 // bytes of one field
 	maxPartHeader = 64 << 10 // bytes between the contents of two parts
 	maxPlainBody  = 1 << 20  // bytes of a body that carries no file
+	maxOverhead   = 8 << 20  // bytes of a whole body beside its file
 )
 
 // form is the fields of an upload and the file, spooled.

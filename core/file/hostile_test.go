@@ -220,6 +220,16 @@ func TestSizes(t *testing.T) {
 	s.set("max_file_size", "1000")
 	s.upload("ann", "a.txt", strings.Repeat("x", 1000)).must(200)
 	s.upload("ann", "b.txt", strings.Repeat("y", 1001)).fails(417, "MaxFileSizeReachedError")
+	// Parts that nobody asked for are not read without end.
+	s.upload("ann", "c.txt", "x", "ignored", strings.Repeat("z", 9<<20)).must(417)
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	for i := range 20 {
+		part, _ := w.CreateFormFile(fmt.Sprint("other", i), "x")
+		_, _ = part.Write(make([]byte, 60<<10)) // into memory
+	}
+	_ = w.Close()
+	s.do("ann", "POST", "/api/method/upload_file", w.FormDataContentType(), bytes.NewReader(bytes.Repeat(body.Bytes(), 10))).must(417)
 	// A length that is claimed and never sent costs nothing.
 	req, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/api/method/upload_file", io.LimitReader(zeros{}, 1<<40))
 	if err != nil {

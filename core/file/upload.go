@@ -27,8 +27,9 @@ type MethodCall struct {
 }
 
 // ServeUpload answers POST /api/method/upload_file (reference section 6.1). The
-// body of r has not been read; it is read once, as a stream. An error is
-// returned before anything is written.
+// body of r has not been read; it is read once, as a stream, and bounded here,
+// since the size of a file is bounded otherwise than that of arguments. An error
+// is returned before anything is written; *http.MaxBytesError is among them.
 func (s *Service) ServeUpload(w http.ResponseWriter, r *http.Request, caller *identity.Caller) error {
 	ctx := r.Context()
 	set, err := s.rules(ctx)
@@ -38,6 +39,7 @@ func (s *Service) ServeUpload(w http.ResponseWriter, r *http.Request, caller *id
 	if caller.IsGuest() && !set.guests {
 		return guestRefused() // before the body is received
 	}
+	r.Body = http.MaxBytesReader(w, r.Body, set.maxSize+maxOverhead)
 	f, err := s.readForm(ctx, r, set.maxSize)
 	if err != nil {
 		return err
