@@ -109,12 +109,12 @@ func (g *guests) close(ctx context.Context) error {
 	return g.engine.Close(ctx)
 }
 
-func (g *guests) services(site string) (*document.Service, *method.Service) {
+func (g *guests) services(site string) dispatch.Services {
 	t := g.set.Tenant(site)
 	if t == nil {
-		return nil, nil
+		return dispatch.Services{}
 	}
-	return t.Documents, t.Methods()
+	return dispatch.Services{Documents: t.Documents, Methods: t.Methods(), Store: t.Store}
 }
 
 func (g *guests) setting(_ context.Context, site, plugin, key string) (json.RawMessage, error) {

@@ -13,31 +13,53 @@ import (
 
 	"armature/core/document"
 	"armature/core/method"
-	"armature/plugins/manifest"
+	"armature/plugins/grant"
+	"armature/plugins/logs"
+	"armature/plugins/meter"
 	"armature/plugins/registry"
+	"armature/plugins/replay"
 	"armature/runtime/engine"
 	"armature/runtime/hostapi"
 )
 
-// Config is what the plugins of all sites need.
+// Config is what the plugins of all sites need. All but Registry may be left
+// out.
 type Config struct {
 	Registry *registry.Registry
-	Logger   *slog.Logger // what guests log; nil: nothing
+	Logger   *slog.Logger // what guests log, and their failed calls
+	Logs     *logs.Book   // keeps the latest of it
+	Meter    *meter.Meter
 
-	// Services are the services of an open site, for the handlers of document
-	// events; nil ones mean that the site is not open yet.
-	Services func(site string) (*document.Service, *method.Service)
-	// Setting reads a key of a plugin's configuration on a site; nil: there is
-	// none. A nil value means that the key is not set.
+	// Services are the services of an open site. Nil ones mean that the site is
+	// not open yet: its event handlers fail, and tx manual is not acted on.
+	Services func(site string) Services
+	// Setting reads a key of a plugin's configuration on a site. A nil value
+	// means that the key is not set.
 	Setting func(ctx context.Context, site, plugin, key string) (json.RawMessage, error)
-	// Grants decides what a plugin may do on a site; nil: what it asks for,
-	// elevated access excepted.
-	Grants func(site string, m *manifest.Manifest) hostapi.Grants
+	// Grants decides what a plugin may do on a site; nil: what it asks for and
+	// no administrator has to approve.
+	Grants func(site string, g *registry.Generation) grant.Given
+	// Decide says whether a generation serves a site; nil: all do.
+	Decide func(site string, g *registry.Generation) registry.Decision
 	// Zone is the time zone of a site, for the values of event handlers; nil: UTC.
 	Zone func(site string) *time.Location
 
+	KV    hostapi.KV                                      // what kv_* reach; nil: they are not offered
+	Fetch func(site string, given []string) hostapi.Fetch // makes what http_fetch reaches; nil: it is not offered
+
+	// Record says whether a site wants its failed calls kept, and Failed keeps one.
+	Record func(site string) bool
+	Failed func(*replay.Call)
+
 	Limits  engine.Limits  // what no plugin may exceed; zero fields leave it to the engine
 	Traffic hostapi.Limits // the same for bytes; zero fields mean hostapi.DefaultLimits
+}
+
+// Services are the services of an open site.
+type Services struct {
+	Documents *document.Service
+	Methods   *method.Service
+	Store     document.Store
 }
 
 // Plugins runs the plugins of every site.
@@ -47,6 +69,15 @@ type Plugins struct {
 
 // New makes the plugins of a process.
 func New(cfg Config) *Plugins {
+	if cfg.Services == nil {
+		cfg.Services = func(string) Services { return Services{} }
+	}
+	if cfg.Grants == nil {
+		cfg.Grants = func(_ string, g *registry.Generation) grant.Given { return grant.Give(Asked(g), nil) }
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
 	cfg.Traffic = cfg.Traffic.Within(hostapi.MaxLimits)
 	return &Plugins{cfg: cfg}
 }
@@ -68,6 +99,9 @@ func (p *Plugins) Open(site string) (method.Invoker, document.Hooks, error) {
 // Shut removes a site.
 func (p *Plugins) Shut(site string) { p.cfg.Registry.Shut(site) }
 
+// Asked lists what the plugin of a generation asks for.
+func Asked(g *registry.Generation) []string { return grant.Asked(g.Manifest, g.Module.Imports()) }
+
 // bind makes the methods and handlers of a generation for a site.
 func (p *Plugins) bind(site string, g *registry.Generation) (b registry.Binding) {
 	common := p.guest(site, g)
@@ -75,39 +109,44 @@ func (p *Plugins) bind(site string, g *registry.Generation) (b registry.Binding)
 		b.Methods = append(b.Methods, newMethod(common, m))
 	}
 	for _, h := range g.Manifest.Handlers() {
-		b.Handlers = append(b.Handlers, registry.Handler{
-			DocType: h.DocType, Event: h.Event, Run: (&handler{guest: common, plugins: p, export: h.Export}).run,
-		})
+		own := &handler{export: common.export(h.DocType+"."+h.Event, h.Export), plugins: p}
+		b.Handlers = append(b.Handlers, registry.Handler{DocType: h.DocType, Event: h.Event, Run: own.run})
 	}
 	return b
 }
 
 // guest is what all exports of a generation have in common on a site.
 type guest struct {
-	plugin hostapi.Plugin
-	module *engine.Module
-	limits engine.Limits
+	plugins *Plugins
+	plugin  hostapi.Plugin
+	version string
+	hash    string
+	module  *engine.Module
+	limits  engine.Limits
 }
 
 func (p *Plugins) guest(site string, g *registry.Generation) *guest {
 	m := g.Manifest
-	common := &guest{module: g.Module, limits: limits(m.Limits).Min(p.cfg.Limits)}
-	common.plugin = hostapi.Plugin{
-		Site: site, Name: m.Name, Logger: p.cfg.Logger,
-		Grants: p.grants(site, m),
-		Limits: traffic(m.Limits, p.cfg.Traffic),
+	given := p.cfg.Grants(site, g)
+	logger := p.cfg.Logger
+	if p.cfg.Logs != nil {
+		logger = p.cfg.Logs.Logger(site, m.Name, logger)
+	}
+	common := &guest{
+		plugins: p, version: m.Version, hash: g.Hash, module: g.Module,
+		limits: limits(m.Limits).Min(p.cfg.Limits),
+		plugin: hostapi.Plugin{
+			Site: site, Name: m.Name, Logger: logger, Grants: given.Grants,
+			Limits: traffic(m.Limits, p.cfg.Traffic), KV: p.cfg.KV,
+		},
 	}
 	if p.cfg.Setting != nil {
 		common.plugin.Config = func(ctx context.Context, key string) (json.RawMessage, error) {
 			return p.cfg.Setting(ctx, site, m.Name, key)
 		}
 	}
-	return common
-}
-
-func (p *Plugins) grants(site string, m *manifest.Manifest) hostapi.Grants {
-	if p.cfg.Grants != nil {
-		return p.cfg.Grants(site, m)
+	if p.cfg.Fetch != nil {
+		common.plugin.Fetch = p.cfg.Fetch(site, given.Hosts)
 	}
-	return hostapi.Grant(m.Grants...)
+	return common
 }

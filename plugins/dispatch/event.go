@@ -10,41 +10,43 @@ import (
 
 	"armature/core/document"
 	"armature/core/fault"
+	"armature/core/identity"
 	"armature/core/method"
 	"armature/runtime/hostapi"
 )
 
 // handler runs an export at a moment in a document's life.
 type handler struct {
-	guest   *guest
+	*export
 	plugins *Plugins
-	export  string
 }
 
 // run hands the guest {event, doc, before} and puts the fields it outputs into
 // the document, before the write; after it there is nothing to set.
 func (h *handler) run(ctx context.Context, ev *document.Event) error {
-	call, err := h.call(ctx, ev)
+	call, err := h.methodCall(ctx, ev)
 	if err != nil {
 		return err
 	}
-	output, err := h.guest.call(ctx, call, h.export, describe(call.Documents, ev))
+	output, err := h.export.call(ctx, call, describe(call.Documents, call.Caller, ev))
 	if err != nil || output == nil || !slices.Contains(settable, ev.Name) {
 		return err
 	}
 	return h.set(ev.Doc, output)
 }
 
-// call is the method call that the handler counts as: nested in the guest's that
-// writes the document, if one does.
-func (h *handler) call(ctx context.Context, ev *document.Event) (*method.Call, error) {
-	call := &method.Call{Verb: http.MethodPost, Caller: ev.Caller, Tx: ev.Tx}
+// methodCall is the method call that the handler counts as: nested in the guest's
+// that writes the document, if one does. Its caller is who acts, without the
+// elevation that another plugin may have written with.
+func (h *handler) methodCall(ctx context.Context, ev *document.Event) (*method.Call, error) {
+	call := &method.Call{Verb: http.MethodPost, Caller: plain(ev.Caller), Tx: ev.Tx}
 	if outer := hostapi.From(ctx); outer != nil {
 		parent := outer.Call()
 		call.Verb, call.Request, call.Parent = parent.Verb, parent.Request, parent
 		call.Depth, call.Documents, call.Methods = parent.Depth+1, parent.Documents, parent.Methods
-	} else if h.plugins.cfg.Services != nil {
-		call.Documents, call.Methods = h.plugins.cfg.Services(h.guest.plugin.Site)
+	} else {
+		services := h.plugins.cfg.Services(h.plugin.Site)
+		call.Documents, call.Methods = services.Documents, services.Methods
 	}
 	switch {
 	case call.Depth > method.MaxDepth:
@@ -55,17 +57,26 @@ func (h *handler) call(ctx context.Context, ev *document.Event) (*method.Call, e
 	return call, nil
 }
 
-// describe is the handler's input.
-func describe(documents *document.Service, ev *document.Event) []byte {
+func plain(caller *identity.Caller) *identity.Caller {
+	if !caller.Elevated {
+		return caller
+	}
+	c := *caller
+	c.Elevated = false
+	return &c
+}
+
+// describe is the handler's input: the document as the caller sees it.
+func describe(documents *document.Service, caller *identity.Caller, ev *document.Event) []byte {
 	b := append([]byte(nil), `{"event":`...)
 	b = document.AppendString(b, ev.Name)
 	b = append(b, `,"doc":`...)
-	b = documents.AppendJSON(b, ev.Caller, ev.Doc, document.ReadOptions{})
+	b = documents.AppendJSON(b, caller, ev.Doc, document.ReadOptions{})
 	b = append(b, `,"before":`...)
 	if ev.Before == nil {
 		return append(b, "null}"...)
 	}
-	b = documents.AppendJSON(b, ev.Caller, ev.Before, document.ReadOptions{})
+	b = documents.AppendJSON(b, caller, ev.Before, document.ReadOptions{})
 	return append(b, '}')
 }
 
@@ -82,21 +93,21 @@ func (h *handler) set(doc *document.Document, output []byte) error {
 	dec.UseNumber()
 	var values map[string]any
 	if err := dec.Decode(&values); err != nil {
-		return fault.Wrap(fault.Trap, "", err, "%s: the output of an event handler is an object of fields", h.export)
+		return fault.Wrap(fault.Trap, "", err, "%s: the output of an event handler is an object of fields", h.name)
 	}
-	for name, v := range values {
-		f := doc.Type.Field(name)
+	for field, v := range values {
+		f := doc.Type.Field(field)
 		switch {
 		case f == nil || f.Standard || f.Storage == document.NoStorage:
 			continue
 		case f.Storage == document.Rows:
-			return fault.Invalid("", "%s: a handler cannot set the rows of %s", h.export, name)
+			return fault.Invalid("", "%s: a handler cannot set the rows of %s", h.name, field)
 		}
 		canonical, err := document.Coerce(f, v, h.zone())
 		if err != nil {
 			return err
 		}
-		doc.Put(name, canonical)
+		doc.Put(field, canonical)
 	}
 	return nil
 }
@@ -105,5 +116,5 @@ func (h *handler) zone() *time.Location {
 	if h.plugins.cfg.Zone == nil {
 		return time.UTC
 	}
-	return h.plugins.cfg.Zone(h.guest.plugin.Site)
+	return h.plugins.cfg.Zone(h.plugin.Site)
 }

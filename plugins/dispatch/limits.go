@@ -29,8 +29,9 @@ func traffic(l manifest.Limits, server hostapi.Limits) hostapi.Limits {
 		Input:  or(server.Input, hostapi.DefaultLimits.Input),
 		Output: or(server.Output, hostapi.DefaultLimits.Output),
 		Log:    or(server.Log, hostapi.DefaultLimits.Log),
+		HTTP:   or(server.HTTP, hostapi.DefaultLimits.HTTP),
 	}
-	return hostapi.Limits{Input: l.Input, Output: l.Output, Log: l.Log}.Within(server)
+	return hostapi.Limits{Input: l.Input, Output: l.Output, Log: l.Log, HTTP: l.HTTP}.Within(server)
 }
 
 func or(v, d int) int {

@@ -73,8 +73,10 @@ func newSite(t testing.TB) *site {
 	s.loader = loader.New(loader.Config{Engine: e, Registry: r})
 	plugins := dispatch.New(dispatch.Config{
 		Registry: r,
-		Services: func(string) (*document.Service, *method.Service) { return s.documents, s.methods },
-		Limits:   engine.Limits{Wall: 20 * time.Second},
+		Services: func(string) dispatch.Services {
+			return dispatch.Services{Documents: s.documents, Methods: s.methods, Store: st}
+		},
+		Limits: engine.Limits{Wall: 20 * time.Second},
 	})
 	invoker, hooks, err := plugins.Open("one")
 	if err != nil {

@@ -132,7 +132,7 @@ func TestBroken(t *testing.T) {
 	if err := s.install("todo.wasm", whole); err != nil {
 		t.Fatal(err)
 	}
-	if st := s.loader.States("one")[0]; st.Error != "" || len(st.Methods) != 3 {
+	if st := s.loader.States("one")[0]; st.Error != "" || len(st.Methods) < 3 {
 		t.Errorf("state %+v", st)
 	}
 	s.loader.Unload(registry.Shared, filepath.Join(s.dir, "todo.wasm"))

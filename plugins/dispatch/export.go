@@ -1,0 +1,111 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"time"
+	"unicode/utf8"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/method"
+	"armature/plugins/meter"
+	"armature/plugins/replay"
+	"armature/runtime/engine"
+	"armature/runtime/hostapi"
+)
+
+// export is one function of a guest at work for a site.
+type export struct {
+	*guest
+	name   string // of the export
+	label  string // what it is counted and logged as: a method's path, or an event
+	manual bool   // tx manual
+	calls  *meter.Calls
+}
+
+func (g *guest) export(label, name string) *export {
+	return &export{guest: g, name: name, label: label, calls: g.plugins.cfg.Meter.Of(g.plugin.Name, label)}
+}
+
+// call runs the export for a call of a method and returns its output, which is
+// nil or valid JSON.
+func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]byte, error) {
+	if limit := x.plugin.Limits.Input; len(input) > limit {
+		return nil, fault.New(fault.TooLarge, "", "The arguments are over %d bytes, the limit of %s", limit, x.plugin.Name)
+	}
+	cfg := &x.plugins.cfg
+	st := hostapi.New(&x.plugin, call, input)
+	if x.manual {
+		st.ReadOutside(cfg.Services(x.plugin.Site).Store)
+	}
+	var tape *hostapi.Tape
+	if cfg.Record != nil && cfg.Record(x.plugin.Site) {
+		tape = &hostapi.Tape{}
+		st.Record(tape)
+	}
+	usage, err := st.Run(ctx, x.module, x.name, x.limits)
+	output := st.Output()
+	st.Free()
+	if err != nil {
+		err = failure(err)
+	} else if output != nil && (!utf8.Valid(output) || !json.Valid(output)) {
+		err = fault.New(fault.Trap, "", "%s: the output is not JSON", x.name)
+	}
+	if again(err) {
+		return nil, err // the store or the platform runs the call once more
+	}
+	x.calls.Done(usage, err)
+	if err == nil {
+		return output, nil
+	}
+	x.log(call, usage, err)
+	if tape != nil && tape.Whole() {
+		cfg.Failed(x.record(call, input, tape, replay.OutcomeOf(output, usage, err)))
+	}
+	return nil, err
+}
+
+// again reports whether a call ended only to be run once more.
+func again(err error) bool {
+	var f *fault.Error
+	return err != nil && (errors.Is(err, document.ErrReadOnly) || !errors.As(err, &f))
+}
+
+// log writes a line about a call that failed. What a plugin refuses is its
+// everyday business; what it fails in is its author's to mend.
+func (x *export) log(call *method.Call, usage engine.Usage, err error) {
+	f := fault.From(err)
+	level := slog.LevelWarn
+	switch f.Kind {
+	case fault.Validation, fault.Authentication, fault.Permission, fault.NotFound, fault.Conflict, fault.Gone, fault.BadRequest:
+		level = slog.LevelInfo
+	}
+	attrs := []slog.Attr{
+		slog.String("site", x.plugin.Site), slog.String("plugin", x.plugin.Name), slog.String("version", x.version),
+		slog.String("method", x.label), slog.String("user", call.Caller.User),
+		slog.String("type", f.ExcType()), slog.String("error", f.Error()),
+		slog.Uint64("fuel", usage.Fuel), slog.Duration("duration", usage.Wall),
+	}
+	if call.Request != nil {
+		attrs = append(attrs, slog.String("request", call.Request.ID))
+	}
+	if len(f.Trace) > 0 {
+		attrs = append(attrs, slog.Any("trace", f.Trace))
+	}
+	x.plugin.Logger.LogAttrs(context.Background(), level, "plugin call failed", attrs...)
+}
+
+func (x *export) record(call *method.Call, input []byte, tape *hostapi.Tape, outcome replay.Outcome) *replay.Call {
+	c := &replay.Call{
+		Site: x.plugin.Site, Plugin: x.plugin.Name, Version: x.version, Hash: x.hash,
+		Method: x.label, Export: x.name, User: call.Caller.User, At: time.Now().UTC(),
+		Input: input, Limits: x.limits, Traffic: x.plugin.Limits, Tape: tape, Outcome: outcome,
+	}
+	if call.Request != nil {
+		c.Request = call.Request.ID
+	}
+	return c
+}
