@@ -42,12 +42,19 @@ type todo struct {
 const columns = `name, owner, creation, modified, modified_by, docstatus, idx, status, priority, color, date,
 	description, reference_type, reference_name, role, assigned_by, sender, allocated_to`
 
+// table is what armature keeps for a ToDo, index for index: what is compared is
+// the server and not the schema.
 const table = `CREATE TABLE todo (name varchar(140) PRIMARY KEY, owner varchar(140), creation text, modified text,
 	modified_by varchar(140), docstatus int NOT NULL DEFAULT 0, idx int NOT NULL DEFAULT 0, status text,
 	priority varchar(140), color text, date text, description text, reference_type varchar(140),
 	reference_name varchar(140), role varchar(140), assigned_by varchar(140), sender text, allocated_to varchar(140));
-	CREATE INDEX todo_modified ON todo (modified);
-	CREATE INDEX todo_status ON todo (status, modified)`
+	CREATE INDEX todo_modified ON todo (modified, name);
+	CREATE INDEX todo_status ON todo (status, modified, name);
+	CREATE INDEX todo_priority ON todo (priority);
+	CREATE INDEX todo_reference_type ON todo (reference_type);
+	CREATE INDEX todo_role ON todo (role);
+	CREATE INDEX todo_assigned_by ON todo (assigned_by);
+	CREATE INDEX todo_allocated_to ON todo (allocated_to)`
 
 func (t *todo) fields() []any {
 	return []any{&t.Name, &t.Owner, &t.Creation, &t.Modified, &t.ModifiedBy, &t.Docstatus, &t.Idx, &t.Status, &t.Priority,
@@ -135,7 +142,7 @@ func (s *bareServer) prepare(ctx context.Context) (err error) {
 		text string
 	}{
 		{&s.get, s.read, "SELECT " + columns + " FROM todo WHERE name = $1"},
-		{&s.list, s.read, "SELECT name, status, priority, description FROM todo WHERE status = $1 ORDER BY modified DESC LIMIT 20"},
+		{&s.list, s.read, "SELECT name, status, priority, description FROM todo WHERE status = $1 ORDER BY modified DESC, name DESC LIMIT 20"},
 		{&s.add, s.write, "INSERT INTO todo (" + columns + ") VALUES (" + strings.Join(places, ", ") + ")"},
 		{&s.edit, s.write, "UPDATE todo SET description = $1, modified = $2 WHERE name = $3 RETURNING " + columns},
 	} {

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"strconv"
+
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -107,7 +109,8 @@ func (b *selection) sort(q schema.QueryAppender, null, desc bool) {
 // page is the end of a list; values are arguments, so that pages share a shape.
 type page struct {
 	list      schema.QueryAppender
-	length    param
+	length    param // of an argument, or
+	literal   int   // the length itself, where the plan depends on it
 	start     param
 	unlimited string
 }
@@ -118,6 +121,8 @@ func (pg page) AppendQuery(gen schema.QueryGen, dst []byte) (_ []byte, err error
 		return nil, err
 	}
 	switch {
+	case pg.literal > 0:
+		dst = strconv.AppendInt(append(dst, " LIMIT "...), int64(pg.literal), 10)
 	case pg.length.n > 0:
 		dst, err = pg.length.AppendQuery(gen, append(dst, " LIMIT "...))
 	case pg.start.n > 0:
@@ -131,7 +136,10 @@ func (pg page) AppendQuery(gen schema.QueryGen, dst []byte) (_ []byte, err error
 
 func (b *selection) paged() page {
 	pg := page{list: b.q, unlimited: b.s.engine.unlimited}
-	if b.sel.Length > 0 {
+	switch {
+	case onePlan(b.sel):
+		pg.literal = b.sel.Length
+	case b.sel.Length > 0:
 		pg.length = b.p.next()
 	}
 	if b.sel.Start > 0 {

@@ -192,7 +192,7 @@ func (b *postgresBackend) close() error {
 }
 
 func (b *postgresBackend) handle(st *statement) *sql.DB {
-	if st.list {
+	if st.list && !st.planned {
 		return b.lists
 	}
 	return b.point
@@ -225,7 +225,7 @@ func (t *postgresTx) query(ctx context.Context, st *statement, args []any) (curs
 	switch {
 	case st.fleeting:
 		args = append([]any{pgx.QueryExecModeExec}, args...)
-	case st.list: // planned for its arguments, as on the handle for lists
+	case st.list && !st.planned: // planned for its arguments, as on the handle for lists
 		args = append([]any{pgx.QueryExecModeCacheDescribe}, args...)
 	}
 	rows, err := t.QueryContext(ctx, st.text, args...)

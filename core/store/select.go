@@ -35,7 +35,7 @@ func (s *Store) listStatement(sel *document.Select) (*statement, []any, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	st := &statement{text: text, dt: sel.DocType, cells: cells, list: true}
+	st := &statement{text: text, dt: sel.DocType, cells: cells, list: true, planned: onePlan(sel)}
 	return k.keep(shapes, st), k.args, nil
 }
 

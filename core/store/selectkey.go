@@ -107,9 +107,14 @@ func (k *keyer) list(sel *document.Select) error {
 		k.flag(o.Desc)
 	}
 	k.groups(sel)
-	k.flag(sel.Length > 0)
-	if sel.Length > 0 {
+	switch {
+	case onePlan(sel):
+		k.number(sel.Length + 1)
+	case sel.Length > 0:
+		k.number(1)
 		k.args = append(k.args, int64(sel.Length))
+	default:
+		k.number(0)
 	}
 	k.flag(sel.Start > 0)
 	if sel.Start > 0 {

@@ -11,10 +11,11 @@ import (
 // statement is the text of one shape with what is known about its rows and
 // its time.
 type statement struct {
-	text  string
-	dt    *document.DocType // for messages; nil for the store's own tables
-	cells []cell            // output columns
-	list  bool              // a list, whose best plan depends on its values
+	text    string
+	dt      *document.DocType // for messages; nil for the store's own tables
+	cells   []cell            // output columns
+	list    bool              // a list, whose best plan depends on its values
+	planned bool              // a list for which it does not: see onePlan
 
 	fleeting bool // run once: not worth preparing
 
