@@ -2,24 +2,34 @@ package document
 
 import (
 	"slices"
+	"strings"
 
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
 )
 
-// assign puts the client's values into the document. Unknown keys, standard
-// fields and fields above the caller's levels are left alone; a supplied child
-// table replaces the stored one, keeping rows that come with their name.
-func (s *Service) assign(doc *Document, values map[string]any, levels permission.Levels) error {
+// assignment puts values from outside into documents as one caller.
+type assignment struct {
+	s      *Service
+	caller *identity.Caller
+	levels permission.Levels // of the fields that may be set
+	status bool              // docstatus may be set, too
+}
+
+// document puts values into the document. Unknown keys, standard fields and
+// fields above the levels are left alone; a supplied child table replaces the
+// stored one, keeping rows that come with their name. In a new document null
+// leaves the default as it is.
+func (a *assignment) document(doc *Document, values map[string]any, fresh bool) error {
 	for key, v := range values {
 		f := doc.Type.Field(key)
-		if f == nil || f.Storage == NoStorage || !levels.Has(f.PermLevel) {
+		if f == nil || f.Storage == NoStorage || !a.levels.Has(f.PermLevel) || fresh && v == nil {
 			continue
 		}
 		switch {
 		case f.Standard:
-			if f.Name == "docstatus" {
+			if f.Name == "docstatus" && a.status {
 				n, err := coerceInt(f, v)
 				if err != nil {
 					return err
@@ -27,13 +37,13 @@ func (s *Service) assign(doc *Document, values map[string]any, levels permission
 				doc.Put("docstatus", n)
 			}
 		case f.Storage == Rows:
-			if err := s.assignRows(doc, f, v, levels); err != nil {
+			if err := a.rows(doc, f, v); err != nil {
 				return err
 			}
 		case f.IsPassword() && isMask(v):
 			// What a read showed comes back: the secret stays.
 		default:
-			got, err := Coerce(f, v, s.zone())
+			got, err := Coerce(f, v, a.s.zone())
 			if err != nil {
 				return err
 			}
@@ -51,12 +61,12 @@ func isMask(v any) bool {
 	return s != "" && len(s) == len("**********") && s == "**********"
 }
 
-func (s *Service) assignRows(doc *Document, table *Field, v any, levels permission.Levels) error {
+func (a *assignment) rows(doc *Document, table *Field, v any) error {
 	list, ok := v.([]any)
 	if !ok && v != nil {
 		return fault.Invalid("DataError", "%s must be a list of rows", table.label())
 	}
-	child := s.Schema().DocType(table.Options)
+	child := a.s.Schema().DocType(table.Options)
 	if child == nil {
 		return fault.Missing("DocType %s not found", table.Options)
 	}
@@ -66,7 +76,7 @@ func (s *Service) assignRows(doc *Document, table *Field, v any, levels permissi
 	}
 	rows := make([]*Document, 0, len(list))
 	for _, item := range list {
-		row, err := s.assignRow(doc, child, stored, item, levels)
+		row, err := a.row(child, stored, item)
 		if err != nil {
 			return err
 		}
@@ -76,9 +86,9 @@ func (s *Service) assignRows(doc *Document, table *Field, v any, levels permissi
 	return nil
 }
 
-// assignRow makes one row. A row that names a stored one changes it; each
-// stored row is used once, so that a repeated name makes a new row.
-func (s *Service) assignRow(doc *Document, child *DocType, stored map[string]*Document, item any, levels permission.Levels) (*Document, error) {
+// row makes one row. A row that names a stored one changes it; each stored row
+// is used once, so that a repeated name makes a new row.
+func (a *assignment) row(child *DocType, stored map[string]*Document, item any) (*Document, error) {
 	values, ok := item.(map[string]any)
 	if !ok {
 		return nil, fault.Invalid("DataError", "A row of %s must be an object", child.Name)
@@ -88,12 +98,13 @@ func (s *Service) assignRow(doc *Document, child *DocType, stored map[string]*Do
 	delete(stored, name)
 	if row == nil {
 		row = NewDocument(child)
-		row.Put("name", HashName(s.now()))
-	} else {
-		row = row.Clone()
+		row.Put("name", HashName(a.s.now()))
+		a.s.applyDefaults(row, a.caller)
+		return row, a.document(row, values, true)
 	}
+	row = row.Clone()
 	was := append([]any(nil), row.values...)
-	if err := s.assign(row, values, levels); err != nil {
+	if err := a.document(row, values, false); err != nil {
 		return nil, err
 	}
 	if !slices.Equal(was, row.values) {
@@ -102,25 +113,41 @@ func (s *Service) assignRow(doc *Document, child *DocType, stored map[string]*Do
 	return row, nil
 }
 
-// applyDefaults fills what the client left out (reference, section 2.2).
+// Assign puts values into the document of an event that comes before the write,
+// as a handler sets them: any field, child tables included, but nothing of what
+// the platform itself keeps about a document. Errors: those of values their
+// fields cannot hold.
+func (s *Service) Assign(ev *Event, values map[string]any) error {
+	a := &assignment{s: s, caller: ev.Caller, levels: permission.AllLevels}
+	return a.document(ev.Doc, values, false)
+}
+
+// applyDefaults fills what is empty in a new document before the values that
+// were sent go in (reference, section 2.2).
 func (s *Service) applyDefaults(doc *Document, caller *identity.Caller) {
 	for _, f := range doc.Type.Columns {
-		if f.Standard || f.Default == "" || doc.values[f.Index] != zero(f) {
+		if f.Standard || doc.values[f.Index] != zero(f) {
 			continue
 		}
-		if v, err := Coerce(f, s.defaultText(f, caller), s.zone()); err == nil {
-			doc.values[f.Index] = v
+		text := s.defaultText(f, caller)
+		if text == "" {
+			continue
 		}
-	}
-	for _, t := range doc.Type.Tables {
-		for _, row := range doc.Rows(t.Name) {
-			s.applyDefaults(row, caller)
+		if v, err := Coerce(f, text, s.zone()); err == nil {
+			doc.values[f.Index] = v
 		}
 	}
 }
 
+// defaultText is what a field holds when nothing else is said; a Select without
+// a default holds its first option.
 func (s *Service) defaultText(f *Field, caller *identity.Caller) string {
 	switch f.Default {
+	case "":
+		if f.Type == "Select" {
+			first, _, _ := strings.Cut(f.Options, "\n")
+			return first
+		}
 	case "Today", "today":
 		if f.Storage == Date || f.Storage == Datetime {
 			return FormatDatetime(s.now())[:len(DateLayout)]

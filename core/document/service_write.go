@@ -35,13 +35,14 @@ func (s *Service) Insert(ctx context.Context, tx Tx, caller *identity.Caller, do
 // makes the document as a consequence of what the caller may do.
 func (s *Service) insert(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, values map[string]any, levels permission.Levels, g *guard) (*Document, error) {
 	doc := NewDocument(dt)
-	if err := s.assign(doc, values, levels); err != nil {
-		return nil, err
-	}
 	if err := s.defaultLinks(ctx, tx, caller, doc); err != nil {
 		return nil, err
 	}
 	s.applyDefaults(doc, caller)
+	a := &assignment{s: s, caller: caller, levels: levels, status: true}
+	if err := a.document(doc, values, true); err != nil {
+		return nil, err
+	}
 	s.stamp(doc, nil, caller)
 	if err := s.admitStatus(ctx, tx, caller, doc, nil); err != nil {
 		return nil, err
@@ -104,7 +105,8 @@ func (s *Service) Update(ctx context.Context, tx Tx, caller *identity.Caller, do
 	if dt.Child {
 		levels = permission.AllLevels
 	}
-	if err := s.assign(doc, values, levels); err != nil {
+	a := &assignment{s: s, caller: caller, levels: levels, status: true}
+	if err := a.document(doc, values, false); err != nil {
 		return nil, err
 	}
 	if err := s.admitStatus(ctx, tx, caller, doc, before); err != nil {
@@ -195,9 +197,15 @@ func (s *Service) stamp(doc, before *Document, caller *identity.Caller) {
 	}
 	doc.values[ColModified] = now
 	doc.values[ColModifiedBy] = caller.User
+	stampRows(doc, caller)
+}
+
+// stampRows sets the standard fields of the rows by their document's.
+func stampRows(doc *Document, caller *identity.Caller) {
 	for table, rows := range doc.rows {
 		for i, row := range rows {
-			stampRow(doc, table, i, row, now, caller)
+			row.values[ColParent] = doc.values[ColName]
+			stampRow(doc, table, i, row, doc.Modified(), caller)
 		}
 	}
 }

@@ -59,15 +59,14 @@ func (s *Service) mayDo(ctx context.Context, tx Tx, caller *identity.Caller, doc
 // prepare runs the hooks before a write and the field rules, in the order of
 // the reference (sections 2.4 and 2.6).
 func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *Document) error {
-	for _, row := range RowsOf(doc) {
-		row.Put("parent", doc.Name())
-	}
+	stampRows(doc, caller) // the name is new
 	if err := s.fetch(ctx, tx, doc); err != nil {
 		return err
 	}
 	if err := s.fireAll(ctx, tx, caller, doc, before, beforeWrite(doc, before)); err != nil {
 		return err
 	}
+	stampRows(doc, caller) // hooks may have added rows
 	keepNamingField(doc)
 	if err := s.checkFields(doc, before); err != nil {
 		return err
