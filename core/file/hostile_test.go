@@ -220,6 +220,7 @@ func TestSizes(t *testing.T) {
 	s.set("max_file_size", "1000")
 	s.upload("ann", "a.txt", strings.Repeat("x", 1000)).must(200)
 	s.upload("ann", "b.txt", strings.Repeat("y", 1001)).fails(417, "MaxFileSizeReachedError")
+	s.upload("ann", "b.txt", strings.Repeat("y", 4<<20)).fails(417, "MaxFileSizeReachedError")
 	// Parts that nobody asked for are not read without end.
 	s.upload("ann", "c.txt", "x", "ignored", strings.Repeat("z", 9<<20)).must(417)
 	var body bytes.Buffer

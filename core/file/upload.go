@@ -39,9 +39,15 @@ func (s *Service) ServeUpload(w http.ResponseWriter, r *http.Request, caller *id
 	if caller.IsGuest() && !set.guests {
 		return guestRefused() // before the body is received
 	}
+	if r.ContentLength > set.maxSize+maxOverhead {
+		return tooLarge(set.maxSize) // without waiting for it
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, set.maxSize+maxOverhead)
 	f, err := s.readForm(ctx, r, set.maxSize)
 	if err != nil {
+		// A client that is still sending may not listen: what is left is bounded,
+		// and read so that the refusal arrives.
+		_, _ = io.Copy(io.Discard, r.Body)
 		return err
 	}
 	defer f.close()
