@@ -1,13 +1,8 @@
 package engine_test
 
 import (
-	"context"
 	"testing"
 	"time"
-
-	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"armature/runtime/engine"
 )
@@ -19,14 +14,20 @@ var work = []struct {
 }{
 	{"text", "nothing", 0}, {"text", "echo", int32(len(request))}, {"text", "loop", 100_000},
 	{"text", "sieve", 0}, {"text", "fib", 20},
+	{"c", "nothing", 0}, {"c", "echo", int32(len(request))}, {"c", "loop", 100_000}, {"c", "sieve", 0}, {"c", "fib", 20},
 	{"go", "count", 0}, {"go", "echo", int32(len(request))}, {"go", "json", int32(len(request))}, {"go", "loop", 100_000},
 }
 
 func guestBinary(tb testing.TB, name string) []byte {
-	if name == "go" {
+	tb.Helper()
+	switch name {
+	case "go":
 		return mustGoGuest(tb)
+	case "c":
+		return mustCGuest(tb)
+	default:
+		return mustGuest(tb, "echo")
 	}
-	return mustGuest(tb, "echo")
 }
 
 // BenchmarkCall is a call with every protection on, from a pristine state.
@@ -58,13 +59,10 @@ func BenchmarkCall(b *testing.B) {
 func BenchmarkBare(b *testing.B) {
 	for _, w := range work {
 		b.Run(w.guest+"/"+w.export, func(b *testing.B) {
-			f := bare(b, guestBinary(b, w.guest), w.export)
-			ctx := b.Context()
-			stack := make([]uint64, 1)
+			run := bareRunner(b, guestBinary(b, w.guest), w.export, w.arg, &exchange{in: request})
 			b.ReportAllocs()
 			for b.Loop() {
-				stack[0] = uint64(w.arg)
-				if err := f.CallWithStack(ctx, stack); err != nil {
+				if err := run(); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -78,21 +76,8 @@ func BenchmarkRatio(b *testing.B) {
 	e := newEngine(b, engine.Config{})
 	for _, w := range work {
 		b.Run(w.guest+"/"+w.export, func(b *testing.B) {
-			m := load(b, e, guestBinary(b, w.guest))
-			f := bare(b, guestBinary(b, w.guest), w.export)
-			x := &exchange{in: request}
-			ctx := b.Context()
-			stack := make([]uint64, 1)
-			var c engine.Call
-			ours := func() error {
-				c = engine.Call{Export: w.export, Arg: w.arg, State: x}
-				_, err := m.Call(ctx, &c)
-				return err
-			}
-			theirs := func() error {
-				stack[0] = uint64(w.arg)
-				return f.CallWithStack(ctx, stack)
-			}
+			ours := runner(b, load(b, e, guestBinary(b, w.guest)), w.export, w.arg, &exchange{in: request})
+			theirs := bareRunner(b, guestBinary(b, w.guest), w.export, w.arg, &exchange{in: request})
 			const batches = 50
 			n := 1 + int(2*time.Millisecond/batch(b, 1, ours))
 			best := [2]time.Duration{time.Hour, time.Hour}
@@ -110,6 +95,17 @@ func BenchmarkRatio(b *testing.B) {
 	}
 }
 
+// runner calls an export of a module again and again.
+func runner(b *testing.B, m *engine.Module, export string, arg int32, x *exchange) func() error {
+	ctx := b.Context()
+	var c engine.Call
+	return func() error {
+		c = engine.Call{Export: export, Arg: arg, State: x}
+		_, err := m.Call(ctx, &c)
+		return err
+	}
+}
+
 // batch is how long n runs take.
 func batch(b *testing.B, n int, run func() error) time.Duration {
 	began := time.Now()
@@ -124,7 +120,7 @@ func batch(b *testing.B, n int, run func() error) time.Duration {
 // BenchmarkParallel shows how calls scale with cores: run it with -cpu 1,2,4.
 func BenchmarkParallel(b *testing.B) {
 	e := newEngine(b, engine.Config{})
-	for _, guest := range []string{"text", "go"} {
+	for _, guest := range []string{"text", "c", "go"} {
 		b.Run(guest+"/echo", func(b *testing.B) {
 			m := load(b, e, guestBinary(b, guest))
 			ctx := b.Context()
@@ -146,9 +142,9 @@ func BenchmarkParallel(b *testing.B) {
 
 // BenchmarkLoad compares compiling with loading from the disk cache.
 func BenchmarkLoad(b *testing.B) {
-	for _, guest := range []string{"text", "go"} {
-		wasm := guestBinary(b, guest)
+	for _, guest := range []string{"text", "c", "go"} {
 		load := func(b *testing.B, dir func(b *testing.B) string) {
+			wasm := guestBinary(b, guest)
 			for b.Loop() {
 				b.StopTimer()
 				e, err := engine.New(b.Context(), engine.Config{Imports: hostImports(), CacheDir: dir(b)})
@@ -173,47 +169,10 @@ func BenchmarkLoad(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if _, err := e.Load(b.Context(), wasm); err != nil {
+			if _, err := e.Load(b.Context(), guestBinary(b, guest)); err != nil {
 				b.Fatal(err)
 			}
 			load(b, func(*testing.B) string { return dir })
 		})
 	}
-}
-
-// bare instantiates a guest on the bare runtime with the same host functions.
-func bare(b *testing.B, wasm []byte, export string) api.Function {
-	b.Helper()
-	ctx := context.Background()
-	rt := wazero.NewRuntime(ctx)
-	b.Cleanup(func() { _ = rt.Close(ctx) })
-	wasi_snapshot_preview1.MustInstantiate(ctx, rt)
-	i32 := api.ValueTypeI32
-	var out []byte
-	builder := rt.NewHostModuleBuilder("host")
-	define := func(name string, params, results int, fn api.GoModuleFunc) {
-		types := []api.ValueType{i32, i32, i32, i32}
-		builder.NewFunctionBuilder().WithGoModuleFunction(fn, types[:params], types[:results]).Export(name)
-	}
-	define("input", 2, 1, func(_ context.Context, m api.Module, s []uint64) {
-		m.Memory().Write(uint32(s[0]), request[:min(len(request), int(uint32(s[1])))])
-		s[0] = uint64(len(request))
-	})
-	define("output", 2, 0, func(_ context.Context, m api.Module, s []uint64) {
-		p, _ := m.Memory().Read(uint32(s[0]), uint32(s[1]))
-		out = append(out[:0], p...)
-	})
-	define("doc", 4, 1, func(_ context.Context, m api.Module, s []uint64) {
-		m.Memory().Read(uint32(s[0]), uint32(s[1]))
-		m.Memory().Write(uint32(s[2]), document[:min(len(document), int(uint32(s[3])))])
-		s[0] = uint64(len(document))
-	})
-	if _, err := builder.Instantiate(ctx); err != nil {
-		b.Fatal(err)
-	}
-	mod, err := rt.InstantiateWithConfig(ctx, wasm, wazero.NewModuleConfig().WithStartFunctions("_initialize"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	return mod.ExportedFunction(export)
 }

@@ -15,7 +15,7 @@ import (
 // BenchmarkIdleInstance reports what an instance costs in memory after it has
 // served a call, and after it has been idle for a while: the growth of the process's proportional set for each of 64.
 func BenchmarkIdleInstance(b *testing.B) {
-	for _, guest := range []string{"text", "go"} {
+	for _, guest := range []string{"text", "c", "go"} {
 		b.Run(guest, func(b *testing.B) {
 			const instances = 64
 			for b.Loop() {

@@ -75,9 +75,9 @@ func TestPristine(t *testing.T) {
 // of anybody else.
 func TestConcurrentCallsAreApart(t *testing.T) {
 	e := newEngine(t, engine.Config{})
-	for name, wasm := range map[string][]byte{"text": mustGuest(t, "echo"), "go": mustGoGuest(t)} {
+	for _, name := range []string{"text", "c", "go"} {
 		t.Run(name, func(t *testing.T) {
-			m := load(t, e, wasm)
+			m := load(t, e, guestBinary(t, name))
 			var wg sync.WaitGroup
 			for g := range 8 {
 				wg.Go(func() {
