@@ -26,6 +26,7 @@ func measure(ctx context.Context, o options, name, database string) (r *report, 
 	defer os.RemoveAll(dir)
 	env := []string{"ARMATURE_DATA=" + filepath.Join(dir, "data"), "ARMATURE_DATABASE=", "ARMATURE_LOG_LEVEL=error"}
 	bareURL := filepath.Join(dir, "bare.db")
+	analyze := func(context.Context) error { return nil }
 	if database != "" {
 		db, err := newDatabases(ctx, database)
 		if err != nil {
@@ -33,7 +34,7 @@ func measure(ctx context.Context, o options, name, database string) (r *report, 
 		}
 		defer func() { err = errors.Join(err, db.drop()) }()
 		env[1] += db.ours
-		bareURL = db.bare
+		bareURL, analyze = db.bare, db.analyze
 	}
 	if err := installPlugin(o.plugin, filepath.Join(dir, "data", "plugins", "todo.wasm")); err != nil {
 		return nil, err
@@ -71,6 +72,9 @@ func measure(ctx context.Context, o options, name, database string) (r *report, 
 	}
 	defer func() { err = errors.Join(err, bare.stop()) }()
 	if t.bare, err = bareNames(bare.address); err != nil {
+		return nil, err
+	}
+	if err := analyze(ctx); err != nil {
 		return nil, err
 	}
 	for _, b := range benches(t) {
