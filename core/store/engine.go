@@ -34,6 +34,7 @@ type engine struct {
 	// rows go one by one, which costs nothing where there is no network.
 	unnest *[document.Rows]string // type of the array, by storage
 
+	keepsPlans  bool // a prepared statement may keep one plan for all its arguments
 	nullsClause bool // NULL sorts last unless told otherwise
 	rowLock     bool // SELECT ... FOR UPDATE
 	alterType   bool // a column's type can be widened in place
@@ -94,6 +95,7 @@ var postgresEngine = engine{
 	},
 	columnsQuery: `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
 		WHERE attrelid = to_regclass(quote_ident(?)) AND attnum > 0 AND NOT attisdropped`,
+	keepsPlans:  true,
 	nullsClause: true,
 	rowLock:     true,
 	alterType:   true,

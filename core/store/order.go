@@ -1,9 +1,8 @@
 package store
 
 import (
-	"strconv"
-
 	"fmt"
+	"strconv"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
@@ -136,8 +135,8 @@ func (pg page) AppendQuery(gen schema.QueryGen, dst []byte) (_ []byte, err error
 
 func (b *selection) paged() page {
 	pg := page{list: b.q, unlimited: b.s.engine.unlimited}
-	switch {
-	case onePlan(b.sel):
+	switch _, planned := onePlan(b.sel); {
+	case planned:
 		pg.literal = b.sel.Length
 	case b.sel.Length > 0:
 		pg.length = b.p.next()

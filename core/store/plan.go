@@ -6,36 +6,48 @@ import (
 )
 
 // maxLiteral is the longest page whose length is part of its statement: the
-// planner must see that few rows are wanted to keep such a plan. Each length is
+// planner must see that few rows are wanted to keep a good plan. Each length is
 // a shape of its own.
 const maxLiteral = 100
 
-// onePlan reports whether one index serves the list whatever its arguments: it
-// asks for one value of an indexed field, or for everything, in the order of
-// modified, from the start and not much. Such a list need not be planned anew for each run, which in
-// PostgreSQL costs more than the list itself; for any other the best plan
-// depends on how common the values are, and a kept one can be a thousand times
-// slower.
-func onePlan(sel *document.Select) bool {
-	if len(sel.Joins) > 0 || len(sel.Group) > 0 || sel.Start > 0 || sel.Length <= 0 || sel.Length > maxLiteral || len(sel.Order) != 1 {
-		return false
-	}
-	by := sel.Order[0]
-	if by.Alias != "" || by.Field != sel.DocType.Columns[document.ColModified] {
-		return false
-	}
-	for _, c := range sel.Columns {
-		if c.Func != "" {
-			return false
-		}
-	}
-	if sel.Where == nil {
-		return true
+// onePlan reports whether one index serves a list whatever its arguments: it
+// asks for everything, or for one value of an indexed field, in the order of
+// modified, from the start and not much. Such a list need not be planned anew
+// for each run, which in PostgreSQL takes longer than the list itself; for any
+// other the best plan depends on how common the values are, and one kept for a
+// common value is a thousand times too slow for a rare one.
+//
+// by is the indexed field, nil for everything.
+func onePlan(sel *document.Select) (by *document.Field, ok bool) {
+	modified := sel.DocType.Columns[document.ColModified]
+	if len(sel.Joins) > 0 || aggregated(sel) || sel.Start > 0 || sel.Length <= 0 || sel.Length > maxLiteral ||
+		len(sel.Order) != 1 || sel.Order[0].Alias != "" || sel.Order[0].Field != modified {
+		return nil, false
 	}
 	where := sel.Where
-	if all, ok := where.(document.AllOf); ok && len(all) == 1 {
+	if all, isAll := where.(document.AllOf); isAll && len(all) == 1 {
 		where = all[0]
 	}
-	c, ok := where.(document.Compare)
-	return ok && c.Op == query.Eq && c.Join == 0 && c.Field.Indexed
+	if where == nil {
+		return nil, true
+	}
+	c, isCompare := where.(document.Compare)
+	// An empty text matches NULL too, and then it is two values.
+	if !isCompare || c.Op != query.Eq || !c.Field.Indexed || c.Field.Unique || c.Value == "" {
+		return nil, false
+	}
+	return c.Field, true
+}
+
+// pin writes the condition and the order of a list by one value so that only
+// the index on that field and modified can serve it: as a range, which does not
+// tell the planner that the first sort key is constant. Left to itself it may
+// walk the index on modified alone and throw away, for a rare value, every row
+// of the table.
+func (b *selection) pin(by *document.Field) {
+	o := document.Operand{Field: by}
+	value := b.p.next()
+	b.q.Where("? >= ? AND ? <= ?", b.operand(o), value, b.operand(o), value)
+	b.sort(b.operand(o), nullable(o), b.sel.Order[0].Desc)
+	b.order()
 }

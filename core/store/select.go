@@ -26,16 +26,21 @@ func (s *Store) listStatement(sel *document.Select) (*statement, []any, error) {
 		return nil, nil, err
 	}
 	b.from()
-	if err := b.where(); err != nil {
-		return nil, nil, err
+	by, planned := onePlan(sel)
+	if by != nil && s.engine.keepsPlans {
+		b.pin(by)
+	} else {
+		if err := b.where(); err != nil {
+			return nil, nil, err
+		}
+		b.group()
+		b.order()
 	}
-	b.group()
-	b.order()
 	text, err := s.text(b.paged())
 	if err != nil {
 		return nil, nil, err
 	}
-	st := &statement{text: text, dt: sel.DocType, cells: cells, list: true, planned: onePlan(sel)}
+	st := &statement{text: text, dt: sel.DocType, cells: cells, list: true, planned: planned}
 	return k.keep(shapes, st), k.args, nil
 }
 

@@ -107,8 +107,8 @@ func (k *keyer) list(sel *document.Select) error {
 		k.flag(o.Desc)
 	}
 	k.groups(sel)
-	switch {
-	case onePlan(sel):
+	switch _, planned := onePlan(sel); {
+	case planned:
 		k.number(sel.Length + 1)
 	case sel.Length > 0:
 		k.number(1)
