@@ -2,6 +2,7 @@ package document
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,7 +56,10 @@ func (r *resolver) cond(c query.Cond) (Where, error) {
 		return Compare{op, c.Op, pattern}, nil
 	case query.In, query.NotIn:
 		values, err := r.list(f, c.Value)
-		return Compare{op, c.Op, values}, err
+		if err != nil {
+			return nil, err
+		}
+		return among(op, c.Op, values), nil
 	case query.Is:
 		word, _ := c.Value.(string)
 		switch strings.ToLower(strings.TrimSpace(word)) {
@@ -90,12 +94,45 @@ func (r *resolver) compare(op Operand, c query.Cond) (Where, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v == "" && isTime(f) {
+		return againstNoTime(op, c.Op), nil
+	}
 	// A bare date against a point in time means the whole day where the bound
 	// would otherwise cut it off.
 	if f.Storage == Datetime && (c.Op == query.Le || c.Op == query.Gt) && isBareDate(c.Value) {
 		v = v.(string)[:len(DateLayout)] + " 23:59:59.999999"
 	}
 	return Compare{op, c.Op, v}, nil
+}
+
+func isTime(f *Field) bool {
+	return f.Storage == Date || f.Storage == Datetime || f.Storage == Time
+}
+
+// againstNoTime compares a point in time with the empty one, which is null and
+// before every other: databases with a type for dates have no value for it.
+func againstNoTime(op Operand, how query.Op) Where {
+	switch how {
+	case query.Lt:
+		return AnyOf{}
+	case query.Ge:
+		return AllOf{}
+	case query.Ne, query.Gt:
+		return Compare{op, query.Is, true}
+	}
+	return Compare{op, query.Is, false} // equal, or not after
+}
+
+// among is in or not in; the empty point in time among the values is null.
+func among(op Operand, how query.Op, values []any) Where {
+	if !isTime(op.Field) || !slices.Contains(values, any("")) {
+		return Compare{op, how, values}
+	}
+	values = slices.DeleteFunc(values, func(v any) bool { return v == "" })
+	if how == query.In {
+		return AnyOf{Compare{op, query.In, values}, Compare{op, query.Is, false}}
+	}
+	return AllOf{Compare{op, query.NotIn, values}, Compare{op, query.Is, true}}
 }
 
 // filterValue is Coerce without the bounds on what may be stored: a filter may
