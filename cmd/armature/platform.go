@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -48,6 +49,9 @@ func (p *platform) start(ctx context.Context) error {
 	}
 	ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
 	p.work.Go(func() { p.set.Poll(ctx) })
+	// Opening sites and compiling plugins leave more garbage than a server that
+	// waits for requests will make in hours; the system gets it back.
+	debug.FreeOSMemory()
 	return nil
 }
 
