@@ -7,12 +7,13 @@ import (
 	"os"
 
 	"armature/core/host"
+	"armature/core/ratelimit"
 	"armature/core/site"
 )
 
 // newSet makes the set of sites in the data folder, with the folders and the
 // master key if they are missing.
-func (a *app) newSet(log *slog.Logger, plugins host.Plugins) (*host.Set, error) {
+func (a *app) newSet(log *slog.Logger, plugins host.Plugins, counters *ratelimit.Counters) (*host.Set, error) {
 	layout := a.layout()
 	if err := layout.Make(); err != nil {
 		return nil, err
@@ -23,7 +24,7 @@ func (a *app) newSet(log *slog.Logger, plugins host.Plugins) (*host.Set, error) 
 	}
 	return host.NewSet(host.Config{
 		Layout: layout, Database: a.database, Master: master, Version: version,
-		Plugins: plugins, Logger: log,
+		Plugins: plugins, Counters: counters, Logger: log,
 		Password: os.Getenv("ARMATURE_ADMIN_PASSWORD"),
 		Announce: a.announce,
 	}), nil
@@ -52,7 +53,7 @@ func (a *app) announce(site, user, password string) {
 // on the same data, and closes it again. The default site is made if it is
 // missing.
 func (a *app) withTenant(ctx context.Context, fn func(*host.Tenant) error) error {
-	set, err := a.newSet(slog.New(slog.DiscardHandler), nil)
+	set, err := a.newSet(slog.New(slog.DiscardHandler), nil, nil)
 	if err != nil {
 		return err
 	}

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	"armature/core/host"
+	"armature/core/ratelimit"
 )
 
 // guestsTimeout is how long guests that run when everything else has ended may
@@ -18,6 +20,7 @@ const guestsTimeout = 10 * time.Second
 type platform struct {
 	set    *host.Set
 	guests *guests
+	counts *ratelimit.Counters
 	log    *slog.Logger
 	stop   context.CancelFunc
 	work   sync.WaitGroup // goroutines that end with stop
@@ -34,9 +37,13 @@ func (a *app) openPlatform(ctx context.Context, log *slog.Logger, shared string)
 		return nil, err
 	}
 	p := &platform{guests: guests, log: log, stop: func() {}}
-	if guests.set, err = a.newSet(log, guests); err != nil {
+	if p.counts, err = ratelimit.NewCounters(ratelimit.Options{Redis: a.redis, Logger: log}); err != nil {
 		p.closeGuests()
 		return nil, err
+	}
+	if guests.set, err = a.newSet(log, guests, p.counts); err != nil {
+		p.closeGuests()
+		return nil, errors.Join(err, p.counts.Close())
 	}
 	p.set = guests.set
 	return p, nil
@@ -65,6 +72,9 @@ func (p *platform) close() {
 	p.work.Wait()
 	p.set.CloseAll()
 	p.closeGuests()
+	if err := p.counts.Close(); err != nil {
+		p.log.Error("let go of Redis", "error", err)
+	}
 }
 
 func (p *platform) closeGuests() {

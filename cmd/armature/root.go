@@ -24,6 +24,7 @@ type app struct {
 	config   string // file with settings
 	data     string
 	database string
+	redis    string
 	site     string
 	json     bool
 }
@@ -48,6 +49,7 @@ func (a *app) command() *cobra.Command {
 	flags.StringVar(&a.config, "config", "", "JSON file with settings, by flag name")
 	flags.StringVar(&a.data, "data", "./data", "folder of everything the server keeps")
 	flags.StringVar(&a.database, "database", "", "postgres:// URL; without it every site is a SQLite file")
+	flags.StringVar(&a.redis, "redis", "", "redis:// URL where several servers count rate limits together")
 	flags.StringVar(&a.site, "site", site.Default, "the site that is meant")
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	root.AddCommand(a.serveCommand(), a.siteCommand(), a.userCommand(), a.pluginCommand(), a.versionCommand())

@@ -24,7 +24,7 @@ func (a *app) siteNewCommand() *cobra.Command {
 		Short: "Make a site",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			set, err := a.newSet(slog.New(slog.DiscardHandler), nil)
+			set, err := a.newSet(slog.New(slog.DiscardHandler), nil, nil)
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"armature/core/ratelimit"
 	"armature/core/site"
 )
 
@@ -95,6 +96,9 @@ func (l Layout) ReadConfig(name string) (*site.Config, error) {
 		return nil, fmt.Errorf("site %s: %w", name, err)
 	}
 	c, err := site.ParseConfig(text)
+	if err == nil {
+		err = ratelimit.Check(c)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Config(name), err)
 	}
@@ -104,6 +108,9 @@ func (l Layout) ReadConfig(name string) (*site.Config, error) {
 // WriteConfig replaces a site's configuration. Who reads it meanwhile sees the
 // old one or the new one, never half of it.
 func (l Layout) WriteConfig(name string, c *site.Config) error {
+	if err := ratelimit.Check(c); err != nil {
+		return err
+	}
 	text, err := c.MarshalIndent()
 	if err != nil {
 		return err

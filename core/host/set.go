@@ -16,6 +16,7 @@ import (
 	"armature/core/fault"
 	"armature/core/httpapi"
 	"armature/core/method"
+	"armature/core/ratelimit"
 	"armature/core/site"
 )
 
@@ -28,8 +29,9 @@ type Config struct {
 	Database string // URL of a PostgreSQL database; empty: a SQLite file per site
 	Master   *site.Master
 	Version  string
-	Plugins  Plugins            // nil: no plugins
-	Methods  [][]*method.Method // groups beside the framework's own
+	Plugins  Plugins             // nil: no plugins
+	Methods  [][]*method.Method  // groups beside the framework's own
+	Counters *ratelimit.Counters // of the rate limits; nil: in this process alone
 	Logger   *slog.Logger
 
 	// Password is the Administrator's password on a site that has none yet;
@@ -60,6 +62,9 @@ type Set struct {
 func NewSet(c Config) *Set {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Counters == nil {
+		c.Counters = ratelimit.Local()
 	}
 	s := &Set{c: c}
 	s.table.Store(newTable(nil))

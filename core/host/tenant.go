@@ -16,6 +16,7 @@ import (
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/ratelimit"
 	"armature/core/site"
 	"armature/core/store"
 )
@@ -31,6 +32,7 @@ type Tenant struct {
 	log        *slog.Logger
 	invoker    method.Invoker
 	table      *method.Table
+	limiter    *ratelimit.Limiter
 	configured time.Time // modification time of the configuration in use
 	edge       atomic.Pointer[httpapi.Site]
 	pins       pins
@@ -72,6 +74,7 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 	if t.Site, err = site.New(site.Options{Name: name, Config: config, Secret: secret}); err != nil {
 		return nil, err
 	}
+	t.limiter = ratelimit.New(t.Site, s.c.Counters, t.log)
 	schema, err := doctypes.Install(ctx, t.Store, t.Site.Now, t.log)
 	if err != nil {
 		return nil, err
@@ -123,6 +126,7 @@ func (t *Tenant) publish() {
 			return store.WithObserver(ctx, fn)
 		},
 		Describe: t.describe,
+		Limiter:  t.limiter,
 		MaxBody:  config.MaxFileSize(),
 	})
 }

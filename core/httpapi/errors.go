@@ -71,6 +71,11 @@ func (x *exchange) setErrorHeaders(e *fault.Error) {
 		if errors.As(e, &scoped) {
 			h.Set("Www-Authenticate", insufficientScope(scoped.NeededScope()))
 		}
+	case fault.TooManyRequests:
+		var limited interface{ SetHeaders(http.Header) }
+		if errors.As(e, &limited) {
+			limited.SetHeaders(h)
+		}
 	case fault.TooLarge:
 		// The rest of the body is not read.
 		h.Set("Connection", "close")

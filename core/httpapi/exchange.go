@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"armature/core/identity"
+	"armature/core/ratelimit"
 )
 
 // exchange is one request and its answer.
@@ -23,6 +24,7 @@ type exchange struct {
 	site    *Site
 	release func()
 	caller  *identity.Caller
+	budget  *ratelimit.Decision // nil: unlimited
 	route   route
 	raw     *Raw   // the raw method the route leads to
 	path    string // canonical path of the method the route leads to

@@ -13,16 +13,14 @@ type response struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
-	before []func(http.Header)
+	begin  func(status int, h http.Header) // called just before the first byte
 }
 
 // WriteHeader sends the status and the headers.
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 && status >= 200 {
 		w.status = status
-		for _, fn := range w.before {
-			fn(w.Header())
-		}
+		w.begin(status, w.Header())
 	}
 	w.ResponseWriter.WriteHeader(status)
 }

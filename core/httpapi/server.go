@@ -46,7 +46,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x := &exchange{server: s, r: r, ctx: r.Context(), arrived: s.now(), id: newRequestID(), caller: identity.Anonymous()}
-	x.w.ResponseWriter = w
+	x.w.ResponseWriter, x.w.begin = w, x.charge
 	x.w.Header().Set("X-Framework-Request-Id", x.id)
 	defer x.finish()
 	defer x.recover()
@@ -64,13 +64,13 @@ func (x *exchange) run() error {
 	}
 	x.site, x.release = site, release
 	x.limitBody()
-	x.allowOrigin()
+	x.allowOrigin() // before the budget, so that a page may read its 429
+	if err := x.meterSite(); err != nil {
+		return err
+	}
 	if x.r.Method == http.MethodOptions {
 		x.sendEmpty(http.StatusOK)
 		return nil
-	}
-	if err := x.meter(nil); err != nil {
-		return err
 	}
 	handle, err := x.handler()
 	if err != nil {
@@ -82,22 +82,10 @@ func (x *exchange) run() error {
 			return err
 		}
 	}
-	if err := x.meter(x.caller); err != nil {
+	if err := x.meterCaller(); err != nil {
 		return err
 	}
 	return handle()
-}
-
-// meter asks the site's limiter, and has it told when the answer begins.
-func (x *exchange) meter(caller *identity.Caller) error {
-	if x.site.Limiter == nil {
-		return nil
-	}
-	spent, err := x.site.Limiter.Admit(x.ctx, x.w.Header(), caller, x.arrived)
-	if spent != nil {
-		x.w.before = append(x.w.before, spent)
-	}
-	return err
 }
 
 // recover turns a panic into the answer of an internal error, unless the
@@ -115,6 +103,7 @@ func (x *exchange) recover() {
 
 // finish gives the site back and writes the access log.
 func (x *exchange) finish() {
+	x.charge(x.w.status, x.w.Header()) // unless the answer has done it
 	site := ""
 	if x.site != nil {
 		site = x.site.Name

@@ -1,17 +1,12 @@
 package httpapi_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
-
-	"armature/core/fault"
-	"armature/core/identity"
 )
 
 func TestHealth(t *testing.T) {
@@ -117,42 +112,5 @@ func TestBrokenAnswerBreaksTheConnection(t *testing.T) {
 	}
 	if err == nil {
 		t.Error("half an answer looked whole")
-	}
-}
-
-// limiter refuses those it is told to and notes when it is asked.
-type limiter struct {
-	asked  []string
-	refuse string
-}
-
-func (l *limiter) Admit(_ context.Context, h http.Header, caller *identity.Caller, _ time.Time) (func(http.Header), error) {
-	who := "site"
-	if caller != nil {
-		who = caller.User
-	}
-	l.asked = append(l.asked, who)
-	h.Set("X-Ratelimit-Limit", "5")
-	if who == l.refuse {
-		return nil, fault.New(fault.TooManyRequests, "", "")
-	}
-	return func(h http.Header) { h.Set("X-Ratelimit-Used", who) }, nil
-}
-
-func TestLimiter(t *testing.T) {
-	s := newSite(t)
-	l := &limiter{}
-	s.site.Limiter = l
-	a := s.do(request{as: "web", path: "/api/method/ping"}).must(200)
-	if a.header.Get("X-Ratelimit-Limit") != "5" || a.header.Get("X-Ratelimit-Used") != "web@example.com" {
-		t.Errorf("headers %v", a.header)
-	}
-	l.refuse = "site"
-	a = s.do(request{as: "nobody", path: "/api/method/ping"}).must(429)
-	if a.body["exc_type"] != "TooManyRequestsError" || a.header.Get("X-Ratelimit-Limit") != "5" {
-		t.Errorf("%v %s", a.header, a.text)
-	}
-	if got := strings.Join(l.asked, " "); got != "site web@example.com site" {
-		t.Errorf("asked %s", got)
 	}
 }

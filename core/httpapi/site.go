@@ -8,6 +8,7 @@ import (
 	"armature/core/document"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/ratelimit"
 )
 
 // DefaultMaxBody is the most bytes a request body may have where the site sets
@@ -40,8 +41,8 @@ type Site struct {
 	Raw func(path string) *Raw
 	// Pages serves everything outside /api; nil: nothing is there.
 	Pages func(w http.ResponseWriter, r *http.Request, call *RawCall) error
-	// Limiter is the site's budget of processing time; nil: unlimited.
-	Limiter Limiter
+	// Limiter meters the site's requests; nil: unlimited.
+	Limiter *ratelimit.Limiter
 	// Observe makes a context in which fn is told every executed statement;
 	// nil: debug=True shows nothing.
 	Observe func(ctx context.Context, fn func(sql string, args []any, d time.Duration)) context.Context
@@ -53,15 +54,6 @@ type Site struct {
 	MaxBody    int64    // bytes of a request body; 0: DefaultMaxBody
 	HideTraces bool     // System Settings: allow_error_traceback is off
 	Origins    []string // site setting allow_cors: origins, or "*"
-}
-
-// Limiter meters the processing time of a site's requests.
-type Limiter interface {
-	// Admit is asked before credentials are looked at, with a nil caller, and
-	// again with the caller. It may set headers. A TooManyRequests fault ends
-	// the request. spent, if not nil, is called just before the first byte of
-	// the answer, when the headers can still be set.
-	Admit(ctx context.Context, h http.Header, caller *identity.Caller, arrived time.Time) (spent func(h http.Header), err error)
 }
 
 // Raw is a method that writes its answer itself and has no transaction but

@@ -22,6 +22,7 @@ type Caller struct {
 	Email    string
 	Roles    []string // automatic roles included
 	Desk     bool     // a System User: sees traces, uses the desk
+	Client   string   // OAuth client the credential was given to; empty: none
 	Scopes   []string // nil: the credential is not narrowed (key, session)
 
 	// Restrictions narrow what the user sees to certain documents (DocType User

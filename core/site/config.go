@@ -24,15 +24,7 @@ type Config struct {
 	location    *time.Location
 	maxFileSize int64
 	aliases     map[string]string
-	rateLimit   *RateLimit
 	plugins     map[string]map[string]json.RawMessage
-}
-
-// RateLimit is the processing-time budget of a site: Limit of it in every
-// Window.
-type RateLimit struct {
-	Limit  time.Duration
-	Window time.Duration
 }
 
 // ParseConfig reads the text of a configuration. The error names the key that
@@ -113,9 +105,6 @@ func (c *Config) MaxFileSize() int64 {
 	return c.maxFileSize
 }
 
-// RateLimit is the site's budget, or nil.
-func (c *Config) RateLimit() *RateLimit { return c.rateLimit }
-
 // Aliases are the method aliases: what an incoming path may begin with, and what
 // that stands for. The caller must not change the map.
 func (c *Config) Aliases() map[string]string { return c.aliases }
@@ -145,7 +134,6 @@ var readers = map[string]func(*Config, json.RawMessage) error{
 	"time_zone":      readTimeZone,
 	"max_file_size":  readMaxFileSize,
 	"method_aliases": readAliases,
-	"rate_limit":     readRateLimit,
 	"plugins":        readPlugins,
 }
 
@@ -198,27 +186,6 @@ func readAliases(c *Config, value json.RawMessage) error {
 	}
 	return nil
 }
-
-// maxSeconds keeps limit and window far from where a Duration overflows.
-const maxSeconds = 366 * 24 * 3600
-
-func readRateLimit(c *Config, value json.RawMessage) error {
-	var r struct{ Limit, Window *float64 }
-	if err := json.Unmarshal(value, &r); err != nil || r.Limit == nil || r.Window == nil {
-		return fmt.Errorf("must be an object with the numbers limit and window, in seconds")
-	}
-	if *r.Limit <= 0 || *r.Limit > maxSeconds {
-		return fmt.Errorf("limit must be above 0 and at most %d seconds", maxSeconds)
-	}
-	// Windows are numbered in whole seconds, and Retry-After can say no less.
-	if *r.Window < 1 || *r.Window > maxSeconds {
-		return fmt.Errorf("window must be 1 to %d seconds", maxSeconds)
-	}
-	c.rateLimit = &RateLimit{Limit: seconds(*r.Limit), Window: seconds(*r.Window)}
-	return nil
-}
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 func readPlugins(c *Config, value json.RawMessage) error {
 	if err := json.Unmarshal(value, &c.plugins); err != nil {

@@ -25,9 +25,6 @@ func TestParseConfig(t *testing.T) {
 	if c.Location().String() != "Asia/Kolkata" || c.MaxFileSize() != 1024 {
 		t.Errorf("zone %s, size %d", c.Location(), c.MaxFileSize())
 	}
-	if r := c.RateLimit(); r == nil || r.Limit != 500*time.Millisecond || r.Window != time.Minute {
-		t.Errorf("rate limit = %+v", r)
-	}
 	if got := c.Aliases(); len(got) != 2 || got["old."] != "framework." {
 		t.Errorf("aliases = %v", got)
 	}
@@ -50,9 +47,6 @@ func TestParseConfigRefuses(t *testing.T) {
 		{"size of nothing", `{"max_file_size": 0}`, "max_file_size"},
 		{"plugins as a list", `{"plugins": ["acme.todo"]}`, "plugins"},
 		{"empty alias", `{"method_aliases": {"": "x."}}`, "method_aliases"},
-		{"budget without window", `{"rate_limit": {"limit": 1}}`, "rate_limit"},
-		{"budget without end", `{"rate_limit": {"limit": 1e300, "window": 1}}`, "rate_limit"},
-		{"window below a second", `{"rate_limit": {"limit": 1, "window": 0.1}}`, "rate_limit"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

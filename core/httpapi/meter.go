@@ -1,0 +1,50 @@
+package httpapi
+
+import (
+	"net"
+	"net/http"
+
+	"armature/core/ratelimit"
+)
+
+// meterSite asks the site's budget, before any work.
+func (x *exchange) meterSite() (err error) {
+	if x.site.Limiter != nil {
+		x.budget, err = x.site.Limiter.Begin(x.ctx, x.w.Header(), x.arrived)
+	}
+	return err
+}
+
+// meterCaller asks the budgets of the caller and of the method.
+func (x *exchange) meterCaller() error {
+	if x.budget == nil {
+		return nil
+	}
+	return x.budget.Admit(x.ctx, x.w.Header(), ratelimit.Subject{
+		User: x.caller.User, Client: x.caller.Client, Method: x.path, Verb: x.verb(), IP: x.address(),
+		Argument: x.namedArgument,
+	})
+}
+
+// charge ends what meterSite began, as the answer begins.
+func (x *exchange) charge(status int, h http.Header) {
+	x.budget.End(x.ctx, h, status, x.server.now().Sub(x.arrived))
+}
+
+// address is where the request comes from, without the port.
+func (x *exchange) address() string {
+	if host, _, err := net.SplitHostPort(x.r.RemoteAddr); err == nil {
+		return host
+	}
+	return x.r.RemoteAddr
+}
+
+// namedArgument is a named argument as limits count it. Arguments that cannot be
+// read end the request elsewhere.
+func (x *exchange) namedArgument(name string) string {
+	if x.readArguments() != nil {
+		return ""
+	}
+	text, _ := x.args.Get(name).(string)
+	return text
+}
