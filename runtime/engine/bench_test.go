@@ -49,6 +49,7 @@ func BenchmarkCall(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(usage.Fuel), "fuel/op")
+			b.ReportMetric(float64(usage.Fuel)*float64(b.N)/b.Elapsed().Seconds(), "fuel/s")
 			b.ReportMetric(float64(usage.ResetPages), "pages/op")
 		})
 	}

@@ -50,7 +50,7 @@ func (c Config) withDefaults() Config {
 	c.Maximum.Memory = min(c.Maximum.Memory, 65535<<16)
 	c.Maximum.Fuel = min(c.Maximum.Fuel, 1<<42) // what the meter can hold
 	c.Maximum.Depth = min(c.Maximum.Depth, rewrite.MaxDepth)
-	c.Init = c.Init.Or(Limits{Fuel: 12_500_000_000, Wall: 30 * time.Second}).Or(c.Maximum).Min(c.Maximum)
+	c.Init = c.Init.Or(Limits{Fuel: 5 * perSecond, Wall: 30 * time.Second}).Or(c.Maximum).Min(c.Maximum)
 	c.Slots = or(c.Slots, max(runtime.GOMAXPROCS(0)-1, 1))
 	c.CompileWorkers = or(c.CompileWorkers, 1)
 	c.MaxModule = or(c.MaxModule, 64<<20)

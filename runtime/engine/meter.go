@@ -11,9 +11,9 @@ import (
 	"armature/runtime/engine/internal/rewrite"
 )
 
-// quantum is how much fuel a guest gets at a time, about half a millisecond of
-// work. Between two interruptions nothing can stop it, the garbage collector
-// included.
+// quantum is how much fuel a guest gets at a time, about a quarter of a
+// millisecond of work. Between two interruptions nothing can stop it, the
+// garbage collector included.
 const quantum = 1_000_000
 
 // maxNesting bounds calls from module to module.
