@@ -88,6 +88,12 @@ func (g *guard) admit(ctx context.Context, s *Service, tx Tx, values []any) erro
 			return err
 		}
 	}
+	if s.beyond != nil && g.access != permission.None && s.beyond.Covers(g.dt.Name) {
+		ok, err := s.beyond.Admits(ctx, tx, g.caller, LoadDocument(g.dt, values), g.right)
+		if ok || err != nil {
+			return err
+		}
+	}
 	return denied(g.caller, g.dt, g.right, name)
 }
 
@@ -128,6 +134,15 @@ func (g *guard) where(ctx context.Context, s *Service, tx Tx) (Where, error) {
 	var byRole Where = AnyOf{} // never
 	if g.access != permission.None {
 		byRole = g.byRole()
+		if s.beyond != nil && g.right == permission.Read && s.beyond.Covers(g.dt.Name) {
+			more, err := s.beyond.Where(g.caller)
+			if err != nil {
+				return nil, err
+			}
+			if more != nil {
+				byRole = AnyOf{byRole, more}
+			}
+		}
 	}
 	if !g.shared {
 		return byRole, nil

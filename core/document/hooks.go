@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"armature/core/identity"
+	"armature/core/permission"
 )
 
 // Event names, in the reference's spelling (section 2.6).
@@ -38,6 +39,19 @@ type Event struct {
 	Caller *identity.Caller
 	Doc    *Document
 	Before *Document
+}
+
+// Beyond opens documents that the rules of roles close: rights that follow from
+// more than the caller, the DocType and the owner. core/file satisfies it for
+// File, which goes with the document it is attached to. Scopes are asked before,
+// and whoever has no right on the DocType at all is not let in by it.
+type Beyond interface {
+	Covers(doctype string) bool
+	// Admits reports whether the caller has a right on one document.
+	Admits(ctx context.Context, tx Tx, caller *identity.Caller, doc *Document, right permission.Right) (bool, error)
+	// Where is the documents beyond their own that the caller sees in lists; nil:
+	// none.
+	Where(caller *identity.Caller) (Where, error)
 }
 
 // Hooks reacts to events. plugins/dispatch satisfies it for guests, core/host

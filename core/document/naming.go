@@ -21,6 +21,9 @@ const MaxNameLength = 140
 // 2.3). supplied is the name the client sent, if any: it counts where the rule
 // leaves the choice to the client.
 func (s *Service) name(ctx context.Context, tx Tx, doc *Document, supplied string) error {
+	if set := doc.Name(); set != "" {
+		supplied = set // a hook of the DocType has named it (rule 6)
+	}
 	name, err := s.pickName(ctx, tx, doc, strings.TrimSpace(supplied))
 	if err != nil {
 		return err

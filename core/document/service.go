@@ -16,6 +16,7 @@ type Service struct {
 	store   Store
 	catalog *Catalog
 	hooks   []Hooks
+	beyond  Beyond
 	clock   func() time.Time
 	log     *slog.Logger
 }
@@ -25,13 +26,14 @@ type ServiceConfig struct {
 	Store   Store
 	Catalog *Catalog
 	Hooks   []Hooks          // in the order they run, after the platform's own
+	Beyond  Beyond           // nil: nothing beyond the rules of roles
 	Now     func() time.Time // the site's wall clock, in the site's zone
 	Logger  *slog.Logger
 }
 
 // NewService makes the door to one site's documents.
 func NewService(c ServiceConfig) *Service {
-	s := &Service{store: c.Store, catalog: c.Catalog, clock: c.Now, log: c.Logger}
+	s := &Service{store: c.Store, catalog: c.Catalog, beyond: c.Beyond, clock: c.Now, log: c.Logger}
 	if s.clock == nil {
 		s.clock = time.Now
 	}

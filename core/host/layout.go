@@ -33,6 +33,9 @@ func (l Layout) Site(name string) string { return filepath.Join(l.Sites(), name)
 // SitePlugins is the folder of the plugins that serve one site only.
 func (l Layout) SitePlugins(name string) string { return filepath.Join(l.Site(name), "plugins") }
 
+// Files is the folder of a site's files, where they are on disk.
+func (l Layout) Files(name string) string { return filepath.Join(l.Site(name), "files") }
+
 // Config is the file that holds a site's configuration.
 func (l Layout) Config(name string) string { return filepath.Join(l.Site(name), "site_config.json") }
 

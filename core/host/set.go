@@ -14,6 +14,7 @@ import (
 
 	"armature/core/document"
 	"armature/core/fault"
+	"armature/core/file"
 	"armature/core/httpapi"
 	"armature/core/method"
 	"armature/core/ratelimit"
@@ -53,6 +54,8 @@ type Set struct {
 	c     Config
 	table atomic.Pointer[table]
 
+	shrinker *file.Shrinker // of all sites: it bounds the memory of images
+
 	mu     sync.Mutex // held while sites are opened and closed
 	closed bool
 	open   sync.WaitGroup // tenants that are not closed yet
@@ -66,7 +69,7 @@ func NewSet(c Config) *Set {
 	if c.Counters == nil {
 		c.Counters = ratelimit.Local()
 	}
-	s := &Set{c: c}
+	s := &Set{c: c, shrinker: file.NewShrinker(1)}
 	s.table.Store(newTable(nil))
 	return s
 }

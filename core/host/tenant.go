@@ -13,6 +13,7 @@ import (
 	"armature/core/auth"
 	"armature/core/doctypes"
 	"armature/core/document"
+	"armature/core/file"
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/method"
@@ -27,9 +28,12 @@ type Tenant struct {
 	Store     document.Store
 	Documents *document.Service
 	Auth      *auth.Service
+	Files     *file.Service
 
 	set        *Set
 	log        *slog.Logger
+	storage    storage
+	stopSweep  func() // waits for it
 	invoker    method.Invoker
 	table      *method.Table
 	limiter    *ratelimit.Limiter
@@ -81,7 +85,15 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 	}
 	catalog := document.NewCatalog(schema)
 	t.Auth = auth.New(auth.Config{Store: t.Store, Catalog: catalog, Secret: secret, Now: t.Site.Now})
-	hooks := []document.Hooks{t.Auth.Hooks()}
+	if err := t.openFiles(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, t.storage.Close())
+		}
+	}()
+	hooks := []document.Hooks{t.Auth.Hooks(), t.Files.Hooks()}
 	if s.c.Plugins != nil {
 		var guests document.Hooks
 		if t.invoker, guests, err = s.c.Plugins.Open(name); err != nil {
@@ -97,7 +109,7 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 		}
 	}
 	t.Documents = document.NewService(document.ServiceConfig{
-		Store: t.Store, Catalog: catalog, Hooks: hooks, Now: t.Site.Now, Logger: t.log,
+		Store: t.Store, Catalog: catalog, Hooks: hooks, Beyond: t.Files, Now: t.Site.Now, Logger: t.log,
 	})
 	t.table, err = method.NewTable(append([][]*method.Method{method.Framework(s.c.Version), t.userMethods()}, s.c.Methods...)...)
 	if err != nil {
@@ -107,6 +119,7 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 		return nil, err
 	}
 	t.publish()
+	t.sweepFiles()
 	return t, nil
 }
 
@@ -126,6 +139,8 @@ func (t *Tenant) publish() {
 			return store.WithObserver(ctx, fn)
 		},
 		Describe: t.describe,
+		Raw:      t.rawFile,
+		Pages:    t.filePage,
 		Limiter:  t.limiter,
 		MaxBody:  config.MaxFileSize(),
 	})

@@ -93,7 +93,8 @@ func (x *exchange) readArguments() error {
 // limitBody lets no reader of the body past the site's limit.
 func (x *exchange) limitBody() {
 	if x.r.Body != nil && x.r.Body != http.NoBody {
-		x.r.Body = http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, x.site.maxBody())
+		x.whole = x.r.Body
+		x.r.Body = http.MaxBytesReader(x.w.ResponseWriter, x.whole, x.site.maxBody())
 	}
 }
 

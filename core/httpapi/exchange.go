@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -29,6 +30,7 @@ type exchange struct {
 	raw     *Raw   // the raw method the route leads to
 	path    string // canonical path of the method the route leads to
 
+	whole    io.ReadCloser // the body before it was limited
 	args     arguments
 	argsRead bool
 }

@@ -20,6 +20,9 @@ func (x *exchange) command(path string) (func() error, error) {
 	if x.raw.Verbs != nil && !slices.Contains(x.raw.Verbs, x.verb()) {
 		return nil, fault.Denied("Not permitted")
 	}
+	if x.raw.Streams && x.whole != nil && !x.argsRead {
+		x.r.Body = x.whole
+	}
 	return func() error {
 		setAPIHeaders(x.w.Header())
 		return x.raw.Serve(&x.w, x.r, x.rawCall())

@@ -64,6 +64,9 @@ type Raw struct {
 	// them itself, as the token endpoint does with a client's Basic header, and
 	// its caller is anonymous.
 	NoCredentials bool
+	// Streams leaves the body unlimited: the method reads it as a stream and
+	// bounds it itself.
+	Streams bool
 	// Serve writes the answer. An error returned before anything was written is
 	// answered like that of any method.
 	Serve func(w http.ResponseWriter, r *http.Request, call *RawCall) error

@@ -1,0 +1,116 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"path/filepath"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/file"
+	"armature/core/file/s3"
+	"armature/core/httpapi"
+	"armature/core/identity"
+	"armature/core/method"
+)
+
+// storage is a place for files that is closed with the site.
+type storage interface {
+	file.Storage
+	io.Closer
+}
+
+// openFiles makes the site's file service: on disk, or in the bucket that the
+// configuration names. Another storage takes effect when the site is opened
+// again.
+func (t *Tenant) openFiles() error {
+	dir := t.set.c.Layout.Files(t.Site.Name)
+	raw, _ := t.Site.Config().Get("file_storage")
+	bucket, named, err := s3.Parse(raw)
+	switch {
+	case err != nil:
+		return err
+	case named:
+		if bucket.Prefix == "" {
+			bucket.Prefix = t.Site.Name + "/"
+		}
+		t.storage = s3.Open(bucket)
+	default:
+		disk, err := file.OpenDisk(dir)
+		if err != nil {
+			return err
+		}
+		t.storage = disk
+	}
+	t.Files, err = file.New(file.Config{
+		Store: t.Store, Documents: func() *document.Service { return t.Documents }, Storage: t.storage,
+		Spool: filepath.Join(dir, "tmp"), Shrinker: t.set.shrinker, Call: t.callWithFile, Now: t.Site.Now, Logger: t.log,
+		Setting: func(key string) json.RawMessage { v, _ := t.Site.Config().Get(key); return v },
+	})
+	return err
+}
+
+// sweepFiles removes, in the background, what an earlier process has left.
+func (t *Tenant) sweepFiles() {
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := t.Files.Sweep(ctx); err != nil && ctx.Err() == nil {
+			t.log.Error("sweep the files", "error", err)
+		}
+	}()
+	t.stopSweep = func() { stop(); <-done }
+}
+
+// callWithFile runs a method on an uploaded file: the fields of the form are its
+// arguments, the file is the body of its request.
+func (t *Tenant) callWithFile(ctx context.Context, caller *identity.Caller, c file.MethodCall) (json.RawMessage, error) {
+	args := make(map[string]any, len(c.Args)+1)
+	for name, v := range c.Args {
+		args[name] = v
+	}
+	args["file_name"] = c.Name
+	res, err := t.Methods().Run(ctx, method.Invocation{
+		Path: c.Path, Verb: http.MethodPost, Caller: caller, Args: method.ArgsMap(args),
+		Request: &method.Request{
+			Method: http.MethodPost, Path: "/api/method/upload_file", Body: c.Body,
+			Header: http.Header{"Content-Type": {c.ContentType}},
+		},
+	})
+	return res.Message, err
+}
+
+// rawFile finds the raw methods of files.
+func (t *Tenant) rawFile(path string) *httpapi.Raw {
+	with := func(fn func(http.ResponseWriter, *http.Request, *identity.Caller) error) func(http.ResponseWriter, *http.Request, *httpapi.RawCall) error {
+		return func(w http.ResponseWriter, r *http.Request, call *httpapi.RawCall) error {
+			return fn(w, r, call.Caller)
+		}
+	}
+	switch path {
+	case "upload_file":
+		return &httpapi.Raw{Verbs: []string{http.MethodPost}, Streams: true, Serve: with(t.Files.ServeUpload)}
+	case "download_file":
+		return &httpapi.Raw{Verbs: []string{http.MethodGet}, Serve: with(t.Files.ServeDownloadFile)}
+	case "framework.client.attach_file":
+		return &httpapi.Raw{Verbs: []string{http.MethodPost, http.MethodPut}, Serve: func(w http.ResponseWriter, r *http.Request, call *httpapi.RawCall) error {
+			args, err := call.Args()
+			if err != nil {
+				return err
+			}
+			return t.Files.ServeAttachFile(w, r, call.Caller, args.Get)
+		}}
+	}
+	return nil
+}
+
+// filePage serves /files and /private/files.
+func (t *Tenant) filePage(w http.ResponseWriter, r *http.Request, call *httpapi.RawCall) error {
+	if file.Serves(r.URL.Path) {
+		return t.Files.ServeDownload(w, r, call.Caller)
+	}
+	return fault.New(fault.NotFound, "PageDoesNotExistError", "There is no page at this address")
+}
