@@ -26,13 +26,12 @@ type platform struct {
 	work   sync.WaitGroup // goroutines that end with stop
 }
 
-// openPlatform makes the platform without sites. shared is the folder of the
-// plugins for all sites; empty: the one in the data folder.
-func (a *app) openPlatform(ctx context.Context, log *slog.Logger, shared string) (*platform, error) {
+// openPlatform makes the platform without sites.
+func (a *app) openPlatform(ctx context.Context, log *slog.Logger, o guestOptions) (*platform, error) {
 	if err := a.layout().Make(); err != nil {
 		return nil, err
 	}
-	guests, err := openGuests(ctx, a.layout(), shared, log)
+	guests, err := openGuests(ctx, a.layout(), o, log)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +55,7 @@ func (p *platform) start(ctx context.Context) error {
 	}
 	ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
 	p.work.Go(func() { p.set.Poll(ctx) })
+	p.work.Go(func() { p.guests.run(ctx) })
 	// Opening sites and compiling plugins leave more garbage than a server that
 	// waits for requests will make in hours; the system gets it back.
 	debug.FreeOSMemory()

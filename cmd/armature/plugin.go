@@ -1,19 +1,33 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"armature/core/host"
+	"armature/core/identity"
+	"armature/core/method"
 )
 
 func (a *app) pluginCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",
 		Short: "Plugins: build, look at, install, call",
-		Long:  "Plugins: build, look at, install, call.\n\nA plugin is a .wasm file with its manifest inside, or a directory with armature.json and\na .wasm file. Putting one into <data>/plugins, replacing or removing it is enough: a\nrunning server takes it over at once.",
+		Long:  "Plugins: build, look at, install, call.\n\nA plugin is a .wasm file with its manifest inside, or a directory with armature.json and\na .wasm file. Installing one stores it in the database of a site; putting one into\n<data>/plugins has it serve all sites. A running server takes either over at once.",
 	}
-	cmd.AddCommand(a.pluginBuildCommand(), a.pluginInspectCommand(), a.pluginInstallCommand(), a.pluginListCommand(), a.pluginRunCommand())
+	cmd.AddCommand(
+		a.pluginBuildCommand(), a.pluginInspectCommand(),
+		a.pluginInstallCommand(), a.pluginListCommand(), a.pluginLogsCommand(),
+		a.pluginRunCommand(), a.pluginReplayCommand(),
+	)
+	cmd.AddCommand(a.pluginManageCommands()...)
 	return cmd
 }
 
@@ -21,4 +35,40 @@ func (a *app) pluginCommand() *cobra.Command {
 // one file.
 func fileName(path string) string {
 	return strings.TrimSuffix(filepath.Base(filepath.Clean(path)), ".wasm") + ".wasm"
+}
+
+// withPlugins opens the site that is meant with its plugins, beside a server
+// that may be running on the same data.
+func (a *app) withPlugins(ctx context.Context, fn func(*platform, *host.Tenant) error) error {
+	log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	p, err := a.openPlatform(ctx, log, guestOptions{observer: true})
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	t, err := a.openTenant(ctx, p.set)
+	if err != nil {
+		return err
+	}
+	if err := p.start(ctx); err != nil {
+		return err
+	}
+	return fn(p, t)
+}
+
+// managePlugins calls one of framework.plugins.* on the site that is meant, as
+// somebody does over HTTP, and reads the answer into result.
+func (a *app) managePlugins(ctx context.Context, name string, args map[string]any, result any) error {
+	return a.withPlugins(ctx, func(_ *platform, t *host.Tenant) error {
+		res, err := t.Methods().Run(ctx, method.Invocation{
+			Path: "framework.plugins." + name, Verb: http.MethodPost, Caller: identity.Root(), Args: method.ArgsMap(args),
+		})
+		if err != nil || result == nil {
+			return err
+		}
+		if err := json.Unmarshal(res.Message, result); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	})
 }

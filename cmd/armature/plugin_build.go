@@ -48,7 +48,7 @@ func (a *app) pluginBuildCommand() *cobra.Command {
 // buildPlugin compiles the sources and puts the manifest in. The file appears
 // complete or not at all.
 func (a *app) buildPlugin(ctx context.Context, dir, output string) (*bundle.Bundle, int, error) {
-	text, err := os.ReadFile(filepath.Join(dir, bundle.ManifestFile))
+	text, err := bundle.ManifestText(dir)
 	if err != nil {
 		return nil, 0, err
 	}

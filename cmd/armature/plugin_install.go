@@ -1,71 +1,147 @@
 package main
 
 import (
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"armature/plugins/bundle"
+	"armature/plugins/ledger"
+	"armature/plugins/shipped"
 )
 
 func (a *app) pluginInstallCommand() *cobra.Command {
-	return &cobra.Command{
+	var dry, all bool
+	var approve []string
+	cmd := &cobra.Command{
 		Use:   "install FILE",
-		Short: "Install a plugin for all sites, or with --site for one",
+		Short: "Install a plugin on a site",
+		Long:  "Install a plugin, or another version of one, on a site: it is stored in the site's database.\nA plugin that asks for more than the version that serves waits for `plugin approve`, unless\n--approve names what it may have. With --all-sites the file is put into <data>/plugins instead.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := a.layout().Plugins()
-			if cmd.Flags().Changed("site") {
-				dir = a.layout().SitePlugins(a.site)
-			}
-			b, to, err := installPlugin(args[0], dir)
+			b, err := bundle.Read(args[0])
 			if err != nil {
 				return err
 			}
-			return a.say(map[string]any{"name": b.Manifest.Name, "version": b.Manifest.Version, "file": to, "hash": b.Hash},
-				"installed %s %s as %s", b.Manifest.Name, b.Manifest.Version, to)
+			if all {
+				return a.installForAll(args[0], b, dry)
+			}
+			whole, err := bundle.Whole(args[0])
+			if err != nil {
+				return err
+			}
+			name := "install"
+			if dry {
+				name = "plan"
+			}
+			var done ledger.Installation
+			err = a.managePlugins(cmd.Context(), name, map[string]any{
+				"wasm": base64.StdEncoding.EncodeToString(whole), "approve": strings.Join(approve, ","),
+			}, &done)
+			if err != nil {
+				return err
+			}
+			return a.sayInstallation(&done, dry)
 		},
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be done")
+	cmd.Flags().BoolVar(&all, "all-sites", false, "put the plugin into <data>/plugins, where it serves every site")
+	cmd.Flags().StringSliceVar(&approve, "approve", nil, "grants to approve along with the installation")
+	return cmd
+}
+
+func (a *app) sayInstallation(done *ledger.Installation, dry bool) error {
+	if a.json {
+		return a.printJSON(done)
+	}
+	verb := "installed"
+	if dry {
+		verb = "would install"
+	}
+	fmt.Fprintf(a.stdout, "%s %s %s", verb, done.Plugin, done.Version)
+	if done.Replaces != "" {
+		fmt.Fprintf(a.stdout, " in place of %s", done.Replaces)
+	}
+	fmt.Fprintf(a.stdout, ": %s\n", done.Status)
+	for _, s := range done.DocTypes {
+		a.sayStep(s)
+	}
+	if len(done.Waiting) > 0 {
+		fmt.Fprintf(a.stdout, "waits for approval: %s\n", strings.Join(done.Waiting, ", "))
+	}
+	if done.Pending {
+		fmt.Fprintf(a.stdout, "until then %s goes on serving; approve with: armature plugin approve %s\n", done.Replaces, done.Plugin)
+	}
+	return nil
+}
+
+func (a *app) sayStep(s shipped.Step) {
+	fmt.Fprintf(a.stdout, "%-6s DocType %s\n", s.Action, s.DocType)
+	for _, name := range s.Added {
+		fmt.Fprintf(a.stdout, "       + %s\n", name)
+	}
+	for _, c := range s.Changed {
+		fmt.Fprintf(a.stdout, "       ~ %s: %v -> %v\n", c.What, c.From, c.To)
+	}
+	for _, name := range s.Removed {
+		fmt.Fprintf(a.stdout, "       - %s (its data stays)\n", name)
 	}
 }
 
-// installPlugin copies a bundle into a plugin folder, over the plugin of the
-// same name if there is one.
-func installPlugin(path, dir string) (*bundle.Bundle, string, error) {
-	b, err := bundle.Read(path)
-	if err != nil {
-		return nil, "", err
-	}
-	whole, err := wholeFile(path, b)
-	if err != nil {
-		return nil, "", err
-	}
+// installForAll copies a bundle into the folder of all sites, over the plugin of
+// the same name if there is one.
+func (a *app) installForAll(path string, b *bundle.Bundle, dry bool) error {
+	dir := a.layout().Plugins()
 	to := filepath.Join(dir, fileName(path))
 	for _, e := range listBundles(dir) {
 		if e.err != nil || e.bundle.Manifest.Name != b.Manifest.Name {
 			continue
 		}
 		if info, err := os.Stat(e.path); err == nil && info.IsDir() {
-			return nil, "", fmt.Errorf("%s is installed already, as the directory %s: remove it first", b.Manifest.Name, e.path)
+			return fmt.Errorf("%s is installed already, as the directory %s: remove it first", b.Manifest.Name, e.path)
 		}
 		to = e.path
 	}
-	return b, to, replaceFile(to, whole)
+	verb := "would install"
+	if !dry {
+		whole, err := bundle.Whole(path)
+		if err != nil {
+			return err
+		}
+		if err := replaceFile(to, whole); err != nil {
+			return err
+		}
+		verb = "installed"
+	}
+	return a.say(map[string]any{"name": b.Manifest.Name, "version": b.Manifest.Version, "file": to, "hash": b.Hash},
+		"%s %s %s as %s", verb, b.Manifest.Name, b.Manifest.Version, to)
 }
 
-// wholeFile is the bundle as one file.
-func wholeFile(path string, b *bundle.Bundle) ([]byte, error) {
-	info, err := os.Stat(path)
+// inFolder is one entry of a plugin folder: a bundle, or why it is none.
+type inFolder struct {
+	path   string
+	bundle *bundle.Bundle
+	err    error
+}
+
+// listBundles reads a plugin folder; one that is missing is empty.
+func listBundles(dir string) []inFolder {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil
 	}
-	if !info.IsDir() {
-		return os.ReadFile(path)
+	var list []inFolder
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if !bundle.IsBundle(path) {
+			continue
+		}
+		b, err := bundle.Read(path)
+		list = append(list, inFolder{path, b, err})
 	}
-	text, err := os.ReadFile(filepath.Join(path, bundle.ManifestFile))
-	if err != nil {
-		return nil, err
-	}
-	return bundle.Embed(b.Module, text)
+	return list
 }

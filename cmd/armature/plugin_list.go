@@ -1,67 +1,34 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"armature/plugins/bundle"
+	"armature/plugins/ledger"
 )
 
 func (a *app) pluginListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the plugins in the folders of all sites and of this one",
+		Short: "List the plugins of a site",
+		Long:  "List the plugins of a site: those installed on it, and those in folders that a server has\nseen there.",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			type row struct {
-				Name    string `json:"name"`
-				Version string `json:"version"`
-				File    string `json:"file"`
-				Hash    string `json:"hash"`
-				Error   string `json:"error,omitempty"`
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list := []ledger.Entry{}
+			if err := a.managePlugins(cmd.Context(), "list", nil, &list); err != nil {
+				return err
 			}
-			list := []row{}
 			var rows [][]any
-			for _, dir := range []string{a.layout().Plugins(), a.layout().SitePlugins(a.site)} {
-				for _, e := range listBundles(dir) {
-					r := row{File: e.path}
-					if e.err != nil {
-						r.Error = e.err.Error()
-					} else {
-						r.Name, r.Version, r.Hash = e.bundle.Manifest.Name, e.bundle.Manifest.Version, e.bundle.Hash
-					}
-					list = append(list, r)
-					rows = append(rows, []any{r.Name, r.Version, r.File, r.Error})
-				}
+			for _, e := range list {
+				rows = append(rows, []any{e.Name, e.Version, e.Status, strings.Join(e.Waiting, ", "), e.Source, firstLine(e.Error)})
 			}
-			return a.table(list, "PLUGIN\tVERSION\tFILE\tERROR", rows)
+			return a.table(list, "PLUGIN\tVERSION\tSTATUS\tWAITS FOR\tSOURCE\tERROR", rows)
 		},
 	}
 }
 
-// installed is one entry of a plugin folder: a bundle, or why it is none.
-type installed struct {
-	path   string
-	bundle *bundle.Bundle
-	err    error
-}
-
-// listBundles reads a plugin folder; one that is missing is empty.
-func listBundles(dir string) []installed {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	var list []installed
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		if !bundle.IsBundle(path) {
-			continue
-		}
-		b, err := bundle.Read(path)
-		list = append(list, installed{path, b, err})
-	}
-	return list
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
 }

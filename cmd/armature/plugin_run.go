@@ -3,61 +3,93 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
+	"io"
 	"net/http"
+	"os"
 
 	"github.com/spf13/cobra"
 
+	"armature/core/host"
 	"armature/core/method"
 )
 
 func (a *app) pluginRunCommand() *cobra.Command {
-	var user, verb string
+	var user, verb, input string
 	cmd := &cobra.Command{
 		Use:   "run METHOD [JSON]",
 		Short: "Call a method once and print what it returns",
+		Long:  "Call a method once and print what it returns, with the same meter and limits as on a server.\nThe arguments are a JSON object: typed, or read from --input FILE (- is standard input).",
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text := "{}"
-			if len(args) == 2 {
-				text = args[1]
-			}
-			input, err := method.ArgsJSON([]byte(text))
+			text, err := arguments(args[1:], input)
 			if err != nil {
 				return err
 			}
-			log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+			given, err := method.ArgsJSON(text)
+			if err != nil {
+				return err
+			}
 			ctx := cmd.Context()
-			p, err := a.openPlatform(ctx, log, "")
-			if err != nil {
-				return err
-			}
-			defer p.close()
-			t, err := a.openTenant(ctx, p.set)
-			if err != nil {
-				return err
-			}
-			if err := p.start(ctx); err != nil {
-				return err
-			}
-			caller, err := t.Auth.Caller(ctx, user)
-			if err != nil {
-				return fmt.Errorf("user %s: %w", user, err)
-			}
-			res, err := t.Methods().Run(ctx, method.Invocation{Path: args[0], Verb: verb, Caller: caller, Args: input})
-			if err != nil {
-				return err
-			}
-			for _, m := range res.Messages {
-				fmt.Fprintln(a.stderr, m)
-			}
-			if res.Message == nil {
-				res.Message = json.RawMessage("null")
-			}
-			return a.printJSON(res.Message)
+			return a.withPlugins(ctx, func(p *platform, t *host.Tenant) error {
+				caller, err := t.Auth.Caller(ctx, user)
+				if err != nil {
+					return fmt.Errorf("user %s: %w", user, err)
+				}
+				res, err := t.Methods().Run(ctx, method.Invocation{Path: args[0], Verb: verb, Caller: caller, Args: given})
+				a.sayCost(p, args[0])
+				if err != nil {
+					return err
+				}
+				for _, m := range res.Messages {
+					fmt.Fprintln(a.stderr, m)
+				}
+				if res.Message == nil {
+					res.Message = json.RawMessage("null")
+				}
+				return a.printJSON(res.Message)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&user, "user", "Administrator", "user to act as")
 	cmd.Flags().StringVar(&verb, "verb", http.MethodPost, "HTTP verb to call with; GET leaves nothing behind")
+	cmd.Flags().StringVar(&input, "input", "", "file with the arguments")
 	return cmd
+}
+
+// arguments is the text of the arguments, wherever they are given.
+func arguments(typed []string, file string) ([]byte, error) {
+	switch {
+	case len(typed) > 0 && file != "":
+		return nil, fmt.Errorf("give the arguments either as JSON or with --input")
+	case len(typed) > 0:
+		return []byte(typed[0]), nil
+	case file == "-":
+		return io.ReadAll(os.Stdin)
+	case file != "":
+		return os.ReadFile(file)
+	}
+	return []byte("{}"), nil
+}
+
+// sayCost prints what the call has cost, as the meter has it.
+func (a *app) sayCost(p *platform, path string) {
+	families, err := p.guests.metrics.Registry.Gather()
+	if err != nil {
+		return
+	}
+	cost := map[string]float64{}
+	for _, f := range families {
+		for _, s := range f.GetMetric() {
+			for _, label := range s.GetLabel() {
+				if label.GetName() == "method" && label.GetValue() == path {
+					cost[f.GetName()] = s.GetCounter().GetValue() + s.GetGauge().GetValue() + s.GetHistogram().GetSampleSum()
+				}
+			}
+		}
+	}
+	name := func(s string) string { return "armature_plugin_" + s }
+	if len(cost) > 0 {
+		fmt.Fprintf(a.stderr, "%.0f instructions, %.3f ms, %.0f KiB of memory, %.0f host calls\n", cost[name("fuel")],
+			cost[name("wall_seconds")]*1000, cost[name("memory_peak_bytes")]/1024, cost[name("host_calls_total")])
+	}
 }

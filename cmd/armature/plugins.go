@@ -9,33 +9,52 @@ import (
 	"time"
 
 	"armature/core/document"
+	"armature/core/egress"
 	"armature/core/host"
 	"armature/core/method"
+	"armature/core/metrics"
 	"armature/plugins/dispatch"
+	"armature/plugins/kv"
+	"armature/plugins/ledger"
 	"armature/plugins/loader"
+	"armature/plugins/logs"
+	"armature/plugins/meter"
 	"armature/plugins/registry"
 	"armature/plugins/watch"
 	"armature/runtime/engine"
 	"armature/runtime/hostapi"
 )
 
-// guests is what runs plugins, and the folders they come from.
+// guests is what runs plugins, and where they come from.
 type guests struct {
 	engine   *engine.Engine
 	registry *registry.Registry
 	loader   *loader.Loader
+	ledger   *ledger.Ledger
 	plugins  *dispatch.Plugins
+	kv       *kv.Cache
+	egress   *egress.Client
+	logs     *logs.Book
+	metrics  *metrics.Metrics
 
-	layout host.Layout
-	shared string    // folder of the plugins for all sites
-	set    *host.Set // set once the set, which needs the plugins, exists
-	log    *slog.Logger
+	layout   host.Layout
+	shared   string    // folder of the plugins for all sites
+	observer bool      // it looks at sites beside their server
+	set      *host.Set // set once the set, which needs the plugins, exists
+	log      *slog.Logger
 
 	mu       sync.Mutex
 	watchers map[string]*watch.Watcher // by scope
 }
 
-func openGuests(ctx context.Context, layout host.Layout, shared string, log *slog.Logger) (*guests, error) {
+// guestOptions is how plugins are run.
+type guestOptions struct {
+	shared       string // folder of the plugins for all sites; empty: the one in the data folder
+	metricsToken string
+	observer     bool // by a command that ends soon
+}
+
+func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *slog.Logger) (*guests, error) {
 	e, err := engine.New(ctx, engine.Config{
 		Imports:  hostapi.Imports(hostapi.Config{Logger: log}),
 		CacheDir: layout.Cache(),
@@ -44,41 +63,77 @@ func openGuests(ctx context.Context, layout host.Layout, shared string, log *slo
 	if err != nil {
 		return nil, fmt.Errorf("WebAssembly: %w", err)
 	}
-	g := &guests{engine: e, registry: registry.New(), layout: layout, shared: shared, log: log, watchers: map[string]*watch.Watcher{}}
+	g := &guests{
+		engine: e, registry: registry.New(), kv: kv.New(kv.Config{}), egress: egress.New(egress.Config{}),
+		logs: &logs.Book{}, metrics: metrics.New(o.metricsToken),
+		layout: layout, shared: o.shared, observer: o.observer, log: log, watchers: map[string]*watch.Watcher{},
+	}
 	if g.shared == "" {
 		g.shared = layout.Plugins()
 	}
-	g.loader = loader.New(loader.Config{Engine: e, Registry: g.registry, Logger: log})
+	m := meter.New(g.metrics.Registry)
+	g.loader = loader.New(loader.Config{
+		Engine: e, Registry: g.registry, Logger: log,
+		Changed: func(string) { g.ledger.Wake() },
+	})
+	g.ledger = ledger.New(ledger.Config{
+		Registry: g.registry, Loader: g.loader, Services: g.services, Folders: g.folders,
+		Forget: func(site, plugin string) { g.kv.Drop(site, plugin) },
+		Logs:   g.logs, Meter: m, Logger: log, Observer: o.observer,
+	})
 	g.plugins = dispatch.New(dispatch.Config{
-		Registry: g.registry, Logger: log,
+		Registry: g.registry, Logger: log, Logs: g.logs, Meter: m,
 		Services: g.services, Setting: g.setting, Zone: g.zone,
+		Grants: g.ledger.Grants, Decide: g.ledger.Decide,
+		KV: g.kv, Fetch: g.fetch,
+		Record: g.records, Failed: g.keepFailed,
 	})
 	return g, nil
 }
 
-// start loads the plugins for all sites and follows their folder.
+// start loads the plugins for all sites, and what the sites have stored, and
+// follows the folder.
 func (g *guests) start(ctx context.Context) error {
-	return g.follow(ctx, registry.Shared, g.shared)
+	if err := g.follow(ctx, registry.Shared, g.shared); err != nil {
+		return err
+	}
+	g.ledger.Sync(ctx)
+	return nil
 }
 
-// Open satisfies host.Plugins: it adds a site, loads the plugins that only it
-// has and follows their folder.
+// run keeps what serves up to date until ctx ends.
+func (g *guests) run(ctx context.Context) {
+	var work sync.WaitGroup
+	work.Go(func() { g.ledger.Run(ctx) })
+	if !g.observer {
+		work.Go(func() { g.keepLogs(ctx) })
+	}
+	work.Wait()
+}
+
+// Open satisfies host.Plugins: it adds a site, loads the plugins in its folder
+// and follows that.
 func (g *guests) Open(site string) (method.Invoker, document.Hooks, error) {
-	invoker, hooks, err := g.plugins.Open(site)
+	records := g.ledger.Open(site)
+	plugins, err := g.plugins.Open(site)
 	if err != nil {
+		g.ledger.Shut(site)
 		return nil, nil, err
 	}
 	if err := g.follow(context.Background(), site, g.layout.SitePlugins(site)); err != nil {
-		g.plugins.Shut(site)
+		g.Shut(site)
 		return nil, nil, err
 	}
-	return invoker, hooks, nil
+	return records.Invoker(plugins), plugins, nil
 }
 
 // Shut satisfies host.Plugins.
 func (g *guests) Shut(site string) {
 	g.unfollow(site)
+	g.ledger.Shut(site)
 	g.plugins.Shut(site)
+	g.kv.Drop(site)
+	g.logs.Drop(site)
 }
 
 func (g *guests) follow(ctx context.Context, scope, dir string) error {
@@ -106,19 +161,32 @@ func (g *guests) unfollow(scope string) {
 // given until ctx ends.
 func (g *guests) close(ctx context.Context) error {
 	g.unfollow(registry.Shared)
+	g.egress.Close()
 	return g.engine.Close(ctx)
 }
 
+func (g *guests) folders(site string) []string {
+	return []string{g.shared, g.layout.SitePlugins(site)}
+}
+
 func (g *guests) services(site string) dispatch.Services {
-	t := g.set.Tenant(site)
+	t := g.tenant(site)
 	if t == nil {
 		return dispatch.Services{}
 	}
 	return dispatch.Services{Documents: t.Documents, Methods: t.Methods(), Store: t.Store}
 }
 
+// tenant is an open site, or nil.
+func (g *guests) tenant(site string) *host.Tenant {
+	if g.set == nil {
+		return nil
+	}
+	return g.set.Tenant(site)
+}
+
 func (g *guests) setting(_ context.Context, site, plugin, key string) (json.RawMessage, error) {
-	t := g.set.Tenant(site)
+	t := g.tenant(site)
 	if t == nil {
 		return nil, nil
 	}
@@ -126,7 +194,7 @@ func (g *guests) setting(_ context.Context, site, plugin, key string) (json.RawM
 }
 
 func (g *guests) zone(site string) *time.Location {
-	t := g.set.Tenant(site)
+	t := g.tenant(site)
 	if t == nil {
 		return time.UTC
 	}

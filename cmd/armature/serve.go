@@ -32,6 +32,8 @@ type serving struct {
 	plugins  string
 	shutdown time.Duration
 	log      logging
+
+	metricsToken string
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -48,6 +50,7 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd.Flags().StringVar(&s.listen, "listen", "127.0.0.1:8000", "address to listen on; port 0 takes a free one")
 	cmd.Flags().StringVar(&s.plugins, "plugins", "", "folder of the plugins for all sites; without it <data>/plugins")
 	cmd.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 30*time.Second, "how long requests may take to end when the server stops")
+	cmd.Flags().StringVar(&s.metricsToken, "metrics-token", "", "bearer token for /metrics; without it they are for this machine only")
 	s.log.flags(cmd.Flags())
 	return cmd
 }
@@ -64,7 +67,7 @@ func (a *app) serve(ctx context.Context, s serving) error {
 		return err
 	}
 	defer listener.Close()
-	p, err := a.openPlatform(ctx, log, s.plugins)
+	p, err := a.openPlatform(ctx, log, guestOptions{shared: s.plugins, metricsToken: s.metricsToken})
 	if err != nil {
 		return err
 	}
@@ -77,7 +80,7 @@ func (a *app) serve(ctx context.Context, s serving) error {
 	}
 	var draining atomic.Bool
 	server := &http.Server{
-		Handler: httpapi.New(httpapi.Config{
+		Handler: p.guests.metrics.Beside(httpapi.New(httpapi.Config{
 			Sites: p.set, Logger: log,
 			Ready: func(ctx context.Context) error {
 				if draining.Load() {
@@ -85,7 +88,7 @@ func (a *app) serve(ctx context.Context, s serving) error {
 				}
 				return p.ready(ctx)
 			},
-		}),
+		})),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

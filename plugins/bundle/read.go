@@ -61,11 +61,36 @@ func Files(path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []string{filepath.Join(path, ManifestFile), module}, nil
+	shipped, err := doctypeFiles(path)
+	return append([]string{filepath.Join(path, ManifestFile), module}, shipped...), err
+}
+
+// Whole reads the bundle at path as one file.
+func Whole(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return readFile(path, MaxSize)
+	}
+	text, err := ManifestText(path)
+	if err != nil {
+		return nil, err
+	}
+	module, err := onlyModule(path)
+	if err != nil {
+		return nil, err
+	}
+	wasm, err := readFile(module, MaxSize)
+	if err != nil {
+		return nil, err
+	}
+	return Embed(wasm, text)
 }
 
 func readDir(dir string) (*Bundle, error) {
-	text, err := readFile(filepath.Join(dir, ManifestFile), maxManifest)
+	text, err := ManifestText(dir)
 	if err != nil {
 		return nil, err
 	}

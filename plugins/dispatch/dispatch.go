@@ -1,6 +1,6 @@
 // Package dispatch lets guests be methods and hooks.
 //
-// Opening a site yields a method.Invoker and document.Hooks in the platform's
+// Opening a site yields a method.Invoker and document.Hooks, in the platform's
 // own terms; behind them the exports of the plugins that serve the site run as
 // WebAssembly. What a guest did wrong comes back as a fault.
 package dispatch
@@ -40,7 +40,7 @@ type Config struct {
 	// no administrator has to approve.
 	Grants func(site string, g *registry.Generation) grant.Given
 	// Decide says whether a generation serves a site; nil: all do.
-	Decide func(site string, g *registry.Generation) registry.Decision
+	Decide func(site string, g, old *registry.Generation) registry.Decision
 	// Zone is the time zone of a site, for the values of event handlers; nil: UTC.
 	Zone func(site string) *time.Location
 
@@ -82,18 +82,14 @@ func New(cfg Config) *Plugins {
 	return &Plugins{cfg: cfg}
 }
 
-// Open adds a site. The invoker finds the methods of its plugins, the hooks run
-// their event handlers.
-func (p *Plugins) Open(site string) (method.Invoker, document.Hooks, error) {
+// Open adds a site, which finds the methods of its plugins and runs their event
+// handlers.
+func (p *Plugins) Open(site string) (*registry.Site, error) {
 	terms := registry.Terms{Bind: func(g *registry.Generation) registry.Binding { return p.bind(site, g) }}
 	if p.cfg.Decide != nil {
-		terms.Decide = func(g *registry.Generation) registry.Decision { return p.cfg.Decide(site, g) }
+		terms.Decide = func(g, old *registry.Generation) registry.Decision { return p.cfg.Decide(site, g, old) }
 	}
-	s, err := p.cfg.Registry.Open(site, terms)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s, s, nil
+	return p.cfg.Registry.Open(site, terms)
 }
 
 // Shut removes a site.

@@ -78,15 +78,15 @@ func newSite(t testing.TB) *site {
 		},
 		Limits: engine.Limits{Wall: 20 * time.Second},
 	})
-	invoker, hooks, err := plugins.Open("one")
+	served, err := plugins.Open("one")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { plugins.Shut("one") })
 	s.documents = document.NewService(document.ServiceConfig{
-		Store: st, Catalog: document.NewCatalog(schema), Hooks: []document.Hooks{hooks},
+		Store: st, Catalog: document.NewCatalog(schema), Hooks: []document.Hooks{served},
 	})
-	s.methods = method.New(method.Config{Invoker: invoker, Store: st, Documents: s.documents})
+	s.methods = method.New(method.Config{Invoker: served, Store: st, Documents: s.documents})
 	return s
 }
 

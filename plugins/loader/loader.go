@@ -24,6 +24,10 @@ type Config struct {
 	Registry *registry.Registry
 	Logger   *slog.Logger     // nil: nothing is logged
 	Now      func() time.Time // nil: time.Now
+
+	// Changed is told, without any lock held, when what is known about a source
+	// has changed; nil: nobody is.
+	Changed func(scope string)
 }
 
 // Loader loads plugins. It is safe for concurrent use; loads of one source wait
@@ -60,6 +64,7 @@ func (l *Loader) Load(ctx context.Context, scope, path string) error {
 // LoadFrom is Load for a bundle that lies elsewhere.
 func (l *Loader) LoadFrom(ctx context.Context, scope, source string, read func() (*bundle.Bundle, error)) error {
 	r := l.record(place{scope, source})
+	defer l.changed(scope)
 	r.loading.Lock()
 	defer r.loading.Unlock()
 	b, err := read()
@@ -86,6 +91,19 @@ func (l *Loader) LoadFrom(ctx context.Context, scope, source string, read func()
 	return nil
 }
 
+// Check does everything that Load does short of letting the plugin serve. The
+// generation is the caller's, to look at and to Close. The error says what is
+// wrong with the plugin.
+func (l *Loader) Check(ctx context.Context, source string, b *bundle.Bundle) (*registry.Generation, error) {
+	return l.prepare(ctx, source, b)
+}
+
+func (l *Loader) changed(scope string) {
+	if l.cfg.Changed != nil {
+		l.cfg.Changed(scope)
+	}
+}
+
 // prepare compiles a bundle and makes a generation of it.
 func (l *Loader) prepare(ctx context.Context, source string, b *bundle.Bundle) (*registry.Generation, error) {
 	module, err := l.cfg.Engine.Load(ctx, b.Module)
@@ -105,6 +123,7 @@ func (l *Loader) prepare(ctx context.Context, source string, b *bundle.Bundle) (
 // Unload retires what serves from the source and forgets it.
 func (l *Loader) Unload(scope, source string) {
 	r := l.record(place{scope, source})
+	defer l.changed(scope)
 	r.loading.Lock()
 	defer r.loading.Unlock()
 	if l.cfg.Registry.Remove(scope, source) {

@@ -11,11 +11,11 @@ import (
 // choose returns what serves the site where g is installed: g, an older
 // generation from the same source, or nothing.
 func (s *Site) choose(g *Generation) *Generation {
-	decision := Serve
+	decision, old := Serve, s.kept[g.Source]
 	if s.terms.Decide != nil {
-		decision = s.terms.Decide(g)
+		decision = s.terms.Decide(g, old)
 	}
-	switch old := s.kept[g.Source]; {
+	switch {
 	case decision == Off:
 		return nil
 	case decision == Keep && old != nil:

@@ -29,8 +29,9 @@ type Terms struct {
 	// Bind makes what a generation does for the site. It is called once per
 	// generation, and again after Reconsider.
 	Bind func(*Generation) Binding
-	// Decide says whether a generation serves the site; nil: all do.
-	Decide func(*Generation) Decision
+	// Decide says whether a generation serves the site; nil: all do. old is the
+	// one from the same source that could go on serving, or nil.
+	Decide func(g, old *Generation) Decision
 }
 
 // Decision is what a site makes of a generation.
@@ -39,7 +40,7 @@ type Decision uint8
 // The decisions.
 const (
 	Serve Decision = iota
-	Keep           // the one from the same source that serves the site goes on doing so; without one, Serve
+	Keep           // the old one goes on serving; without one, Serve
 	Off            // nothing from the source serves the site
 )
 
@@ -134,12 +135,26 @@ func (r *Registry) settle(s *Site) {
 func (r *Registry) Swap(scope string, g *Generation) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err := r.collides(scope, g); err != nil {
+		return err
+	}
+	r.change(scope, g.Source, g)
+	return nil
+}
+
+// Check returns the error that Swap would.
+func (r *Registry) Check(scope string, g *Generation) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.collides(scope, g)
+}
+
+func (r *Registry) collides(scope string, g *Generation) error {
 	for _, other := range r.beside(scope) {
 		if err := collision(g, other); other.Source != g.Source && err != nil {
 			return err
 		}
 	}
-	r.change(scope, g.Source, g)
 	return nil
 }
 
@@ -195,7 +210,18 @@ func (r *Registry) Generation(scope, source string) *Generation {
 	return nil
 }
 
-// serving lists what serves a site.
+// Serving returns what serves a site, by the plugins' names. The map is not to be
+// changed, and the generations are not pinned.
+func (r *Registry) Serving(site string) map[string]*Generation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.sites[site]; s != nil {
+		return s.table.Load().plugins
+	}
+	return nil
+}
+
+// serving lists what is installed for a site.
 func (r *Registry) serving(site string) []*Generation {
 	return slices.Concat(r.scopes[Shared], r.scopes[site])
 }

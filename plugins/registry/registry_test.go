@@ -305,7 +305,7 @@ func TestDecisions(t *testing.T) {
 	var closed atomic.Int64
 	r := registry.New()
 	decision := registry.Serve
-	picky, err := r.Open("picky", registry.Terms{Bind: bind, Decide: func(*registry.Generation) registry.Decision { return decision }})
+	picky, err := r.Open("picky", registry.Terms{Bind: bind, Decide: func(_, _ *registry.Generation) registry.Decision { return decision }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -161,7 +161,8 @@ func printOf(path string) print {
 	return print(b.String())
 }
 
-// directories lists the directories in the folder.
+// directories lists the directories in the folder, and those in them that belong
+// to a bundle.
 func (f *folder) directories() []string {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
@@ -169,8 +170,13 @@ func (f *folder) directories() []string {
 	}
 	var dirs []string
 	for _, e := range entries {
-		if path := filepath.Join(f.dir, e.Name()); e.IsDir() || isDirLink(path, e) {
-			dirs = append(dirs, path)
+		path := filepath.Join(f.dir, e.Name())
+		if !e.IsDir() && !isDirLink(path, e) {
+			continue
+		}
+		dirs = append(dirs, path)
+		if info, err := os.Stat(filepath.Join(path, bundle.DocTypesDir)); err == nil && info.IsDir() {
+			dirs = append(dirs, filepath.Join(path, bundle.DocTypesDir))
 		}
 	}
 	return dirs

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// keepLogsEvery is how often what plugins have logged is written to the site's
+// folder, where other commands find it.
+const keepLogsEvery = time.Second
+
+func (g *guests) keepLogs(ctx context.Context) {
+	tick := time.NewTicker(keepLogsEvery)
+	defer tick.Stop()
+	for {
+		g.writeLogs()
+		select {
+		case <-ctx.Done():
+			g.writeLogs()
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (g *guests) writeLogs() {
+	names, err := g.layout.List()
+	if err != nil {
+		return // the poller of the sites says so
+	}
+	for _, site := range names {
+		g.logs.Changed(site, func(plugin string, lines []json.RawMessage) {
+			var text bytes.Buffer
+			for _, line := range lines {
+				text.Write(line)
+				text.WriteByte('\n')
+			}
+			if err := replaceFile(pluginLog(g.layout.Site(site), plugin), text.Bytes()); err != nil {
+				g.log.Warn("write down what a plugin logs", "site", site, "plugin", plugin, "error", err)
+			}
+		})
+	}
+}
+
+func pluginLog(site, plugin string) string { return filepath.Join(site, "logs", plugin+".jsonl") }
+
+func (a *app) pluginLogsCommand() *cobra.Command {
+	var lines int
+	cmd := &cobra.Command{
+		Use:   "logs NAME",
+		Short: "Show what a plugin has logged lately",
+		Long:  "Show what a plugin has logged lately on a site, with its failed calls: one JSON object a line,\nas the server wrote them down within the last second.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			text, err := os.ReadFile(pluginLog(a.layout().Site(a.site), args[0]))
+			if errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("%s has logged nothing on site %s", args[0], a.site)
+			}
+			if err != nil {
+				return err
+			}
+			all := bytes.SplitAfter(text, []byte("\n"))
+			all = all[:len(all)-1]
+			for _, line := range all[max(len(all)-lines, 0):] {
+				if _, err := a.stdout.Write(line); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().IntVarP(&lines, "lines", "n", 100, "how many lines")
+	return cmd
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"armature/plugins/ledger"
+)
+
+// pluginManageCommands are those that change the record of a plugin on a site.
+func (a *app) pluginManageCommands() []*cobra.Command {
+	command := func(name, use, short, long string, args cobra.PositionalArgs) *cobra.Command {
+		return &cobra.Command{
+			Use: use, Short: short, Long: long, Args: args,
+			RunE: func(cmd *cobra.Command, args []string) error {
+				given := map[string]any{"plugin": args[0]}
+				if len(args) > 1 {
+					given["grants"] = strings.Join(args[1:], ",")
+				}
+				var r ledger.Record
+				if err := a.managePlugins(cmd.Context(), name, given, &r); err != nil {
+					return err
+				}
+				return a.sayRecord(&r)
+			},
+		}
+	}
+	uninstall := &cobra.Command{
+		Use: "uninstall NAME", Short: "Remove an installed plugin from a site", Args: cobra.ExactArgs(1),
+		Long: "Remove an installed plugin from a site, with all its versions. The DocTypes it brought and\ntheir documents stay.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.managePlugins(cmd.Context(), "uninstall", map[string]any{"plugin": args[0]}, nil); err != nil {
+				return err
+			}
+			return a.say(map[string]any{"plugin": args[0]}, "uninstalled %s", args[0])
+		},
+	}
+	return []*cobra.Command{
+		command("approve", "approve NAME [GRANT...]", "Give a plugin what it asks for",
+			"Give a plugin what it asks for: the grants that are named, or all that wait, except elevated\naccess, which is given by name. http_fetch:HOST is one host.", cobra.MinimumNArgs(1)),
+		command("revoke", "revoke NAME [GRANT...]", "Take approved grants back", "", cobra.MinimumNArgs(1)),
+		command("rollback", "rollback NAME", "Have the version serve that did before", "", cobra.ExactArgs(1)),
+		command("disable", "disable NAME", "Take a plugin off a site", "", cobra.ExactArgs(1)),
+		command("enable", "enable NAME", "Put a disabled plugin back", "", cobra.ExactArgs(1)),
+		uninstall,
+	}
+}
+
+func (a *app) sayRecord(r *ledger.Record) error {
+	waiting := ""
+	if w := r.Waiting(); len(w) > 0 && r.Status != ledger.Disabled {
+		waiting = "; waits for approval: " + strings.Join(w, ", ")
+	}
+	return a.say(r, "%s %s: %s%s", r.Name, r.Version, r.Status, waiting)
+}

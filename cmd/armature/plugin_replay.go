@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"armature/core/host"
+	"armature/plugins/bundle"
+	"armature/plugins/dispatch"
+	"armature/plugins/ledger"
+	"armature/plugins/replay"
+	"armature/runtime/engine"
+	"armature/runtime/hostapi"
+)
+
+// errDiffers is a replay that ended otherwise than the call it repeats.
+var errDiffers = errors.New("the call ended otherwise than when it was recorded")
+
+func (a *app) pluginReplayCommand() *cobra.Command {
+	var from string
+	cmd := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "Run a recorded call again",
+		Long:  "Run a failed call again that a server has kept (site setting " + recordFailed + "), with its inputs\nand with what the host answered it. Nothing is read from or written to the site. The plugin\nis the one of --plugin, or the installed one of the same hash.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := replay.Read(args[0])
+			if err != nil {
+				return err
+			}
+			b, err := a.recorded(cmd.Context(), c, from)
+			if err != nil {
+				return err
+			}
+			outcome, err := a.replay(cmd.Context(), c, b)
+			if err != nil {
+				return err
+			}
+			same := outcome.Same(c.Outcome)
+			if err := a.say(map[string]any{"same": same, "recorded": c.Outcome, "now": outcome}, "%s", describeOutcome(c, outcome)); err != nil {
+				return err
+			}
+			if !same {
+				return errDiffers
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&from, "plugin", "", "bundle to run, such as one with a mended method")
+	return cmd
+}
+
+// recorded finds the bundle that a call was made with.
+func (a *app) recorded(ctx context.Context, c *replay.Call, from string) (*bundle.Bundle, error) {
+	if from != "" {
+		return bundle.Read(from)
+	}
+	for _, dir := range []string{a.layout().SitePlugins(c.Site), a.layout().Plugins()} {
+		for _, e := range listBundles(dir) {
+			if e.err == nil && e.bundle.Hash == c.Hash {
+				return e.bundle, nil
+			}
+		}
+	}
+	var b *bundle.Bundle
+	a.site = c.Site
+	err := a.withTenant(ctx, func(t *host.Tenant) (err error) {
+		b, err = ledger.Bundle(ctx, dispatch.Services{Documents: t.Documents, Store: t.Store}, c.Plugin, c.Hash)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s %s is not installed any more: name its bundle with --plugin: %w", c.Plugin, c.Version, err)
+	}
+	return b, nil
+}
+
+func (a *app) replay(ctx context.Context, c *replay.Call, b *bundle.Bundle) (replay.Outcome, error) {
+	e, err := engine.New(ctx, engine.Config{
+		Imports: hostapi.Imports(hostapi.Config{}), CacheDir: a.layout().Cache(), Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return replay.Outcome{}, err
+	}
+	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
+	m, err := e.Load(ctx, b.Module)
+	if err != nil {
+		return replay.Outcome{}, err
+	}
+	defer m.Release()
+	return c.Again(ctx, m), nil
+}
+
+func describeOutcome(c *replay.Call, now replay.Outcome) string {
+	line := func(o replay.Outcome) string {
+		if o.Kind == 0 {
+			return fmt.Sprintf("returned %s (%d instructions)", o.Output, o.Fuel)
+		}
+		return fmt.Sprintf("failed with %s: %s (%d instructions)", o.Type, o.Message, o.Fuel)
+	}
+	return fmt.Sprintf("%s as %s\nrecorded: %s\nnow:      %s", c.Method, c.User, line(c.Outcome), line(now))
+}

@@ -1,0 +1,139 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"armature/core/document"
+	"armature/core/identity"
+	"armature/plugins/dispatch"
+	"armature/plugins/loader"
+	"armature/plugins/registry"
+	"armature/plugins/shipped"
+)
+
+// tell writes down what has become of the plugins in folders, when it is
+// something else than this process has written last: two servers with different
+// folders must not answer each other for ever.
+func (s *Site) tell(ctx context.Context, sv dispatch.Services) error {
+	present := map[string]bool{}
+	for _, st := range s.l.cfg.Loader.States(s.name) {
+		if st.Name == "" || isStored(st.Source) {
+			continue
+		}
+		if r := s.record(st.Name); r != nil && r.Source != st.Source && s.serves(r) {
+			continue // two sources claim the name, and this one was refused
+		}
+		present[st.Name] = true
+		if err := s.tellOne(ctx, sv, st); err != nil {
+			return err
+		}
+	}
+	return s.removeAbsent(ctx, sv, present)
+}
+
+// serves reports whether the source of a record serves the site.
+func (s *Site) serves(r *Record) bool {
+	g := s.l.cfg.Registry.Serving(s.name)[r.Name]
+	return g != nil && g.Source == r.Source
+}
+
+func (s *Site) tellOne(ctx context.Context, sv dispatch.Services, st loader.State) error {
+	installed := s.l.cfg.Registry.Generation(st.Scope, st.Source)
+	serving := s.l.cfg.Registry.Serving(s.name)[st.Name]
+	now := Record{Name: st.Name, Source: st.Source, Error: st.Error, Version: st.Version, Hash: st.Hash}
+	if installed != nil {
+		now.Asked, now.Methods = dispatch.Asked(installed), methods(installed)
+		if serving != nil && serving.Hash != installed.Hash {
+			now.Version, now.Hash = serving.Manifest.Version, serving.Hash
+			now.PendingVersion, now.PendingHash = installed.Manifest.Version, installed.Hash
+		}
+	}
+	if err := s.ship(ctx, sv, serving); err != nil {
+		now.Error = err.Error()
+	}
+	if last, ok := s.told[st.Name]; ok && reflect.DeepEqual(last, now) || s.l.cfg.Observer {
+		return nil
+	}
+	err := sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+		old, err := read(ctx, tx, sv.Documents, st.Name)
+		if err != nil {
+			return err
+		}
+		next := now
+		if old != nil {
+			next.Status, next.Approved = old.Status, old.Approved
+			if installed == nil {
+				next.Asked, next.Methods = old.Asked, old.Methods
+			}
+		}
+		if next.settle(); old != nil && reflect.DeepEqual(old.values(), next.values()) {
+			return nil
+		}
+		return write(ctx, tx, sv.Documents, identity.Root(), &next)
+	})
+	if err != nil {
+		return fmt.Errorf("write down the state of %s: %w", st.Name, err)
+	}
+	s.told[st.Name] = now
+	return nil
+}
+
+// ship installs the DocTypes of what serves, once per version.
+func (s *Site) ship(ctx context.Context, sv dispatch.Services, g *registry.Generation) error {
+	if g == nil || len(g.Manifest.DocTypes) == 0 || s.shipped[g.Manifest.Name] == g.Hash || s.l.cfg.Observer {
+		return nil
+	}
+	all, err := shipped.Parse(g.Manifest)
+	if err == nil {
+		_, err = shipped.Apply(ctx, sv.Store, sv.Documents, identity.Root(), all)
+	}
+	if err != nil {
+		return fmt.Errorf("install the DocTypes of %s: %w", g.Manifest.Name, err)
+	}
+	s.shipped[g.Manifest.Name] = g.Hash
+	return nil
+}
+
+// removeAbsent removes the records of plugins that are in no folder any more:
+// those this process has seen there, and at its start those of its own folders.
+func (s *Site) removeAbsent(ctx context.Context, sv dispatch.Services, present map[string]bool) error {
+	if s.l.cfg.Observer {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(*s.records.Load())) {
+		r := (*s.records.Load())[name]
+		_, seen := s.told[name]
+		if present[name] || r.Stored() || !seen && !s.ours(r.Source) {
+			continue
+		}
+		err := sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+			r, err := read(ctx, tx, sv.Documents, name)
+			if err != nil || r == nil || r.Stored() {
+				return err
+			}
+			if err := sv.Documents.Delete(ctx, tx, identity.Root(), pluginType, name); err != nil {
+				return err
+			}
+			return tx.BumpEpoch(ctx)
+		})
+		if err != nil {
+			return fmt.Errorf("remove the record of %s: %w", name, err)
+		}
+		delete(s.told, name)
+		s.forget(name)
+	}
+	return nil
+}
+
+// ours reports whether a source lies in a folder that this process follows.
+func (s *Site) ours(source string) bool {
+	return slices.ContainsFunc(s.l.cfg.Folders(s.name), func(dir string) bool {
+		return strings.HasPrefix(source, filepath.Clean(dir)+string(filepath.Separator))
+	})
+}

@@ -1,0 +1,184 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/identity"
+	"armature/plugins/bundle"
+	"armature/plugins/dispatch"
+	"armature/plugins/grant"
+	"armature/plugins/registry"
+	"armature/plugins/shipped"
+)
+
+// Installation is what installing a bundle does, or would do.
+type Installation struct {
+	Plugin   string         `json:"plugin"`
+	Version  string         `json:"version"`
+	Hash     string         `json:"hash"`
+	Replaces string         `json:"replaces,omitempty"` // the version that serves
+	Status   Status         `json:"status"`
+	Asked    []string       `json:"grants_asked"`
+	Waiting  []string       `json:"grants_waiting"` // for an administrator's approval
+	Pending  bool           `json:"pending"`        // the version that served goes on doing so until then
+	DocTypes []shipped.Step `json:"doctypes"`
+	Pristine bool           `json:"pristine"`         // calls start from a snapshot
+	Reason   string         `json:"reason,omitempty"` // why not
+}
+
+// install puts a bundle into the site's database and has it serve. approve names
+// what the caller approves along with it. Errors are faults that say what is
+// wrong with the plugin, or Conflict where another one stands in the way;
+// nothing has changed then, apart from DocTypes that were made before the one
+// that failed.
+func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte, approve []string, dry bool) (*Installation, error) {
+	sv, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	if len(wasm) > bundle.MaxSize {
+		return nil, fault.New(fault.TooLarge, "", "The bundle is over %d MiB", bundle.MaxSize>>20)
+	}
+	b, err := bundle.Parse(wasm)
+	if err != nil {
+		return nil, fault.Wrap(fault.Validation, "", err, "%v", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	source := storedSource(b.Manifest.Name)
+	g, err := s.l.cfg.Loader.Check(ctx, source, b)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	defer g.Close() // what serves is loaded by itself; the module is the same
+	if err := s.l.cfg.Registry.Check(s.name, g); err != nil {
+		return nil, err
+	}
+	brought, err := shipped.Parse(b.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	next, done, err := s.plan(ctx, sv, g, approve, brought)
+	if err != nil || dry {
+		return done, err
+	}
+	if _, err := shipped.Apply(ctx, sv.Store, sv.Documents, elevated(caller), brought); err != nil {
+		return nil, err
+	}
+	err = sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+		if err := keepVersion(ctx, tx, sv.Documents, caller, g, wasm); err != nil {
+			return err
+		}
+		if !done.Pending {
+			if err := s.chosen(ctx, tx, sv.Documents, caller, next.Name, next.Hash); err != nil {
+				return err
+			}
+		}
+		return write(ctx, tx, sv.Documents, caller, next)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.shipped[next.Name] = g.Hash
+	return done, s.after(ctx, next.Name)
+}
+
+// plan says what installing would do, and what the record would be.
+func (s *Site) plan(ctx context.Context, sv dispatch.Services, g *registry.Generation, approve []string, brought []*shipped.DocType) (*Record, *Installation, error) {
+	m := g.Manifest
+	next := &Record{Name: m.Name, Source: g.Source}
+	done := &Installation{Plugin: m.Name, Version: m.Version, Hash: g.Hash, Asked: dispatch.Asked(g)}
+	done.Pristine, done.Reason = g.Module.Pristine()
+	err := sv.Store.Read(ctx, func(tx document.Tx) (err error) {
+		if done.DocTypes, err = shipped.Plan(ctx, tx, sv.Documents, brought); err != nil {
+			return err
+		}
+		records, err := readAll(ctx, tx, sv.Documents.Schema())
+		if old := records[m.Name]; err == nil && old != nil {
+			next = old
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if !next.Stored() {
+		return nil, nil, fault.New(fault.Conflict, "", "The plugin %s is installed already, from %s", m.Name, next.Source)
+	}
+	before := next.Asked
+	next.Asked, next.Methods = done.Asked, methods(g)
+	if len(approve) > 0 {
+		if next.Approved, err = grant.Approve(next.Asked, next.Approved, approve); err != nil {
+			return nil, nil, err
+		}
+	}
+	done.Waiting = next.Waiting()
+	if done.Replaces = next.Version; next.Hash != "" && next.Hash != g.Hash {
+		done.Pending = len(grown(next.Asked, before, next.Approved)) > 0
+	}
+	if done.Pending {
+		next.PendingVersion, next.PendingHash = m.Version, g.Hash
+	} else {
+		next.Version, next.Hash, next.Error = m.Version, g.Hash, ""
+		next.PendingVersion, next.PendingHash = "", ""
+	}
+	next.settle()
+	done.Status = next.Status
+	return next, done, nil
+}
+
+// after makes what was written true in this process, so that who asked for it
+// finds it done. A plugin that does not load all the same is an error.
+func (s *Site) after(ctx context.Context, plugin string) error {
+	if err := s.sync(ctx); err != nil {
+		return err
+	}
+	r := s.record(plugin)
+	if r == nil || !r.Stored() || r.Status == Disabled {
+		return nil
+	}
+	if g := s.l.cfg.Registry.Generation(s.name, r.Source); g == nil || g.Hash != r.Hash {
+		return fault.New(fault.Unavailable, "", "%s %s is installed, and cannot be loaded: see the log", plugin, r.Version)
+	}
+	return nil
+}
+
+// open is the site's services, once it is open.
+func (s *Site) open() (dispatch.Services, error) {
+	sv := s.l.cfg.Services(s.name)
+	if sv.Store == nil {
+		return sv, fault.New(fault.Unavailable, "", "The site is not open yet")
+	}
+	return sv, nil
+}
+
+// invalid is an error of a load as who sent the bundle gets it.
+func invalid(err error) error {
+	if f := fault.From(err); f.Kind != fault.Internal {
+		return fault.Wrap(f.Kind, f.Type, err, "%s", f.Message)
+	}
+	return fmt.Errorf("check the plugin: %w", err)
+}
+
+// names is an argument that is a list of text, or text with commas.
+func names(v any) []string {
+	switch v := v.(type) {
+	case string:
+		if v != "" {
+			return slices.Collect(fields(v))
+		}
+	case []any:
+		var all []string
+		for _, item := range v {
+			if text, ok := item.(string); ok {
+				all = append(all, text)
+			}
+		}
+		return all
+	}
+	return nil
+}

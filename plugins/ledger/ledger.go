@@ -1,0 +1,258 @@
+// Package ledger keeps which plugins a site has, in which version and with which
+// grants, as documents of the site, and makes what serves agree with them.
+//
+// A record is a document of DocType Plugin. A stored plugin is one whose bundles
+// are in the site's database too, as documents of DocType Plugin Version; the
+// others lie in folders. Every process that serves the site looks at the
+// database's epoch twice a second and takes over what another one has written.
+package ledger
+
+import (
+	"context"
+	"log/slog"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"armature/core/document"
+	"armature/plugins/dispatch"
+	"armature/plugins/grant"
+	"armature/plugins/loader"
+	"armature/plugins/logs"
+	"armature/plugins/meter"
+	"armature/plugins/registry"
+)
+
+// Config is what a Ledger needs.
+type Config struct {
+	Registry *registry.Registry
+	Loader   *loader.Loader
+	Services func(site string) dispatch.Services // nil ones: the site is not open yet
+	Folders  func(site string) []string          // where the site's plugins lie that are not stored
+	Forget   func(site, plugin string)           // what a plugin kept, once it is gone; nil: nothing
+	Logs     *logs.Book                          // nil: none are kept
+	Meter    *meter.Meter
+	Logger   *slog.Logger
+	Now      func() time.Time
+	Every    time.Duration // how often to look for what other processes have written; default 500 ms
+
+	// Observer leaves the documents alone: a command that looks at a site beside
+	// its server must not write down its own view of the folders.
+	Observer bool
+}
+
+// Ledger keeps the records of every site of a process.
+type Ledger struct {
+	cfg Config
+	log *slog.Logger
+
+	mu    sync.Mutex
+	sites map[string]*Site
+	wake  chan struct{}
+}
+
+// New makes a ledger without sites.
+func New(cfg Config) *Ledger {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Every <= 0 {
+		cfg.Every = 500 * time.Millisecond
+	}
+	if cfg.Folders == nil {
+		cfg.Folders = func(string) []string { return nil }
+	}
+	if cfg.Forget == nil {
+		cfg.Forget = func(string, string) {}
+	}
+	return &Ledger{cfg: cfg, log: cfg.Logger, sites: map[string]*Site{}, wake: make(chan struct{}, 1)}
+}
+
+// Site is the plugins of one site. Its first Sync must come after the site is
+// open.
+type Site struct {
+	l    *Ledger
+	name string
+	log  *slog.Logger
+
+	records atomic.Pointer[map[string]*Record] // as last read; nil before
+
+	mu      sync.Mutex // held by whoever brings the site up to date
+	epoch   int64
+	shut    bool
+	looked  bool              // the records were read once
+	told    map[string]Record // what was last written down about plugins in folders
+	refused map[string]string // stored plugins that do not load: name to hash
+	shipped map[string]string // whose DocTypes are in place: name to hash
+}
+
+// Open adds a site.
+func (l *Ledger) Open(name string) *Site {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := &Site{
+		l: l, name: name, log: l.log.With("site", name),
+		told: map[string]Record{}, refused: map[string]string{}, shipped: map[string]string{},
+	}
+	l.sites[name] = s
+	return s
+}
+
+// Shut removes a site.
+func (l *Ledger) Shut(name string) {
+	l.mu.Lock()
+	s := l.sites[name]
+	delete(l.sites, name)
+	l.mu.Unlock()
+	if s == nil {
+		return
+	}
+	s.mu.Lock() // whoever is at it is done with the site then
+	defer s.mu.Unlock()
+	s.shut = true
+}
+
+// Wake has Run look at once.
+func (l *Ledger) Wake() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run brings the sites up to date until ctx ends.
+func (l *Ledger) Run(ctx context.Context) {
+	tick := time.NewTicker(l.cfg.Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.wake:
+		case <-tick.C:
+		}
+		l.Sync(ctx)
+	}
+}
+
+// Sync brings every site up to date once. Failures are logged: the next time
+// tries again.
+func (l *Ledger) Sync(ctx context.Context) {
+	for _, s := range l.all() {
+		if err := s.Sync(ctx); err != nil && ctx.Err() == nil {
+			s.log.Error("bring the site's plugins up to date", "error", err)
+		}
+	}
+}
+
+func (l *Ledger) all() []*Site {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []*Site
+	for _, s := range l.sites {
+		all = append(all, s)
+	}
+	return all
+}
+
+func (l *Ledger) site(name string) *Site {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.sites[name]
+}
+
+// Grants is what a generation may do on a site; for dispatch.Config.
+func (l *Ledger) Grants(site string, g *registry.Generation) grant.Given {
+	var approved []string
+	if r := l.site(site).record(g.Manifest.Name); r != nil {
+		approved = r.Approved
+	}
+	return grant.Give(dispatch.Asked(g), approved)
+}
+
+// Decide says whether a generation serves a site; for dispatch.Config. One that
+// asks for more than the old one and has not been approved waits while that
+// serves. Of a stored plugin only what is to serve is ever loaded.
+func (l *Ledger) Decide(site string, g, old *registry.Generation) registry.Decision {
+	r := l.site(site).record(g.Manifest.Name)
+	switch {
+	case r != nil && r.Status == Disabled:
+		return registry.Off
+	case old == nil || isStored(g.Source):
+		return registry.Serve
+	}
+	var approved []string
+	if r != nil {
+		approved = r.Approved
+	}
+	if len(grown(dispatch.Asked(g), dispatch.Asked(old), approved)) > 0 {
+		return registry.Keep
+	}
+	return registry.Serve
+}
+
+// grown is what a version asks for that waits for approval and that the one
+// before did not ask for.
+func grown(asked, before, approved []string) []string {
+	return grant.Waiting(asked, append(approved[:len(approved):len(approved)], before...))
+}
+
+// record is the record of a plugin as last read, or nil; s may be nil, too.
+func (s *Site) record(plugin string) *Record {
+	if s == nil || s.records.Load() == nil {
+		return nil
+	}
+	return (*s.records.Load())[plugin]
+}
+
+// Sync makes what serves the site agree with its records, and its records with
+// what lies in its folders.
+func (s *Site) Sync(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sync(ctx)
+}
+
+func (s *Site) sync(ctx context.Context) error {
+	if s.shut {
+		return nil
+	}
+	sv := s.l.cfg.Services(s.name)
+	if sv.Store == nil {
+		return nil
+	}
+	v, err := sv.Store.Versions(ctx)
+	if err != nil {
+		return err
+	}
+	if !s.looked || v.Epoch != s.epoch {
+		if err := s.look(ctx, sv.Store, sv.Documents); err != nil {
+			return err
+		}
+		s.epoch, s.looked = v.Epoch, true
+		clear(s.refused)
+	}
+	s.loadStored(ctx, sv)
+	return s.tell(ctx, sv)
+}
+
+// look reads the records and has everything that goes by them decided again
+// where they differ.
+func (s *Site) look(ctx context.Context, store document.Store, documents *document.Service) error {
+	var records map[string]*Record
+	err := store.Read(ctx, func(tx document.Tx) (err error) {
+		records, err = readAll(ctx, tx, documents.Schema())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if old := s.records.Swap(&records); old == nil || !reflect.DeepEqual(*old, records) {
+		s.l.cfg.Registry.Reconsider(s.name)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/plugins/logs"
+)
+
+// Entry is a plugin as framework.plugins.list shows it.
+type Entry struct {
+	*Record
+	Waiting  []string  `json:"grants_waiting"`
+	Versions []Version `json:"versions,omitempty"` // of a stored plugin, latest chosen first
+	Serving  *Serving  `json:"serving"`            // in the process that answers; nil: nothing
+}
+
+// Serving is what answers the calls of a plugin.
+type Serving struct {
+	Version  string    `json:"version"`
+	Hash     string    `json:"hash"`
+	LoadedAt time.Time `json:"loaded_at"`
+	Calls    int64     `json:"calls"`    // that run at this moment
+	Pristine bool      `json:"pristine"` // calls start from a snapshot
+	Reason   string    `json:"reason,omitempty"`
+}
+
+// list shows the plugins of the site, or one of them.
+func (s *Site) list(ctx context.Context, plugin string) ([]Entry, error) {
+	sv, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	list := []Entry{}
+	err = sv.Store.Read(ctx, func(tx document.Tx) error {
+		records, err := readAll(ctx, tx, sv.Documents.Schema())
+		if err != nil {
+			return err
+		}
+		serving := s.l.cfg.Registry.Serving(s.name)
+		for _, name := range slices.Sorted(maps.Keys(records)) {
+			if plugin != "" && name != plugin {
+				continue
+			}
+			e := Entry{Record: records[name], Waiting: records[name].Waiting()}
+			if e.Stored() {
+				if e.Versions, err = versions(ctx, tx, sv.Documents.Schema(), name); err != nil {
+					return err
+				}
+			}
+			if g := serving[name]; g != nil {
+				e.Serving = &Serving{Version: g.Manifest.Version, Hash: g.Hash, LoadedAt: g.LoadedAt, Calls: g.Pins()}
+				e.Serving.Pristine, e.Serving.Reason = g.Module.Pristine()
+			}
+			list = append(list, e)
+		}
+		return nil
+	})
+	if err == nil && plugin != "" && len(list) == 0 {
+		err = fault.Missing("The plugin %s is not installed on this site", plugin)
+	}
+	return list, err
+}
+
+// lines are what a plugin has logged lately in this process.
+func (s *Site) lines(book *logs.Book, plugin string, n int) []json.RawMessage {
+	if book == nil {
+		return []json.RawMessage{}
+	}
+	return append([]json.RawMessage{}, book.Lines(s.name, plugin, n)...)
+}
+
+// fields are the parts of text between commas and spaces.
+func fields(text string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
+}

@@ -1,0 +1,164 @@
+package ledger
+
+import (
+	"context"
+	"slices"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/identity"
+	"armature/plugins/dispatch"
+	"armature/plugins/grant"
+)
+
+// change loads a record, has fn change it, stores it and makes it true here.
+func (s *Site) change(ctx context.Context, caller *identity.Caller, plugin string, fn func(tx document.Tx, sv dispatch.Services, r *Record) error) (*Record, error) {
+	sv, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var changed *Record
+	err = sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+		r, err := read(ctx, tx, sv.Documents, plugin)
+		if err != nil {
+			return err
+		}
+		if r == nil {
+			return fault.Missing("The plugin %s is not installed on this site", plugin)
+		}
+		if err := fn(tx, sv, r); err != nil {
+			return err
+		}
+		changed = r
+		return write(ctx, tx, sv.Documents, caller, r)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return changed, s.after(ctx, plugin)
+}
+
+// approve gives a plugin what it asks for: what is named, or without names all
+// but elevated access. A version that waited for it serves from now on.
+func (s *Site) approve(ctx context.Context, caller *identity.Caller, plugin string, names []string) (*Record, error) {
+	return s.change(ctx, caller, plugin, func(tx document.Tx, sv dispatch.Services, r *Record) (err error) {
+		if r.Approved, err = grant.Approve(r.Asked, r.Approved, names); err != nil {
+			return err
+		}
+		if !r.Stored() || r.PendingHash == "" {
+			return nil // of a plugin in a folder the registry decides anew
+		}
+		before, err := askedBy(ctx, tx, sv, plugin, r.Hash)
+		if err != nil || len(grown(r.Asked, before, r.Approved)) > 0 {
+			return err
+		}
+		r.Version, r.Hash, r.Error = r.PendingVersion, r.PendingHash, ""
+		r.PendingVersion, r.PendingHash = "", ""
+		return s.chosen(ctx, tx, sv.Documents, caller, plugin, r.Hash)
+	})
+}
+
+// revoke takes back what was approved: what is named, or without names all.
+func (s *Site) revoke(ctx context.Context, caller *identity.Caller, plugin string, names []string) (*Record, error) {
+	return s.change(ctx, caller, plugin, func(_ document.Tx, _ dispatch.Services, r *Record) error {
+		r.Approved = slices.DeleteFunc(r.Approved, func(entry string) bool {
+			return len(names) == 0 || slices.Contains(names, entry)
+		})
+		return nil
+	})
+}
+
+// askedBy is what a stored version asks for.
+func askedBy(ctx context.Context, tx document.Tx, sv dispatch.Services, plugin, hash string) ([]string, error) {
+	all, err := versions(ctx, tx, sv.Documents.Schema(), plugin)
+	for _, v := range all {
+		if v.Hash == hash {
+			return v.asked, err
+		}
+	}
+	return nil, err
+}
+
+// rollback has the version serve that did before the present one. A version that
+// waits for approval is put aside instead.
+func (s *Site) rollback(ctx context.Context, caller *identity.Caller, plugin string) (*Record, error) {
+	return s.change(ctx, caller, plugin, func(tx document.Tx, sv dispatch.Services, r *Record) error {
+		if !r.Stored() {
+			return fault.Invalid("", "%s lies in a folder: put the older file back to %s", plugin, r.Source)
+		}
+		all, err := versions(ctx, tx, sv.Documents.Schema(), plugin)
+		if err != nil {
+			return err
+		}
+		now := slices.IndexFunc(all, func(v Version) bool { return v.Hash == r.Hash })
+		if r.PendingHash != "" && now >= 0 {
+			r.PendingVersion, r.PendingHash, r.Asked, r.Methods = "", "", all[now].asked, all[now].methods
+			return nil
+		}
+		if now < 0 || now+1 >= len(all) || all[now+1].Activated == "" {
+			return fault.Invalid("", "There is no version of %s before %s", plugin, r.Version)
+		}
+		v := all[now+1]
+		r.Version, r.Hash, r.Asked, r.Methods, r.Error = v.Version, v.Hash, v.asked, v.methods, ""
+		return nil
+	})
+}
+
+// disable takes a plugin off the site, and enable puts it back.
+func (s *Site) disable(ctx context.Context, caller *identity.Caller, plugin string) (*Record, error) {
+	return s.change(ctx, caller, plugin, func(_ document.Tx, _ dispatch.Services, r *Record) error {
+		r.Status = Disabled
+		return nil
+	})
+}
+
+func (s *Site) enable(ctx context.Context, caller *identity.Caller, plugin string) (*Record, error) {
+	return s.change(ctx, caller, plugin, func(_ document.Tx, _ dispatch.Services, r *Record) error {
+		r.Status = Active // or what follows from the rest of the record
+		return nil
+	})
+}
+
+// uninstall removes a stored plugin with its versions. The DocTypes it brought
+// and their documents stay.
+func (s *Site) uninstall(ctx context.Context, caller *identity.Caller, plugin string) error {
+	sv, err := s.open()
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err = sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+		r, err := read(ctx, tx, sv.Documents, plugin)
+		switch {
+		case err != nil:
+			return err
+		case r == nil:
+			return fault.Missing("The plugin %s is not installed on this site", plugin)
+		case !r.Stored():
+			return fault.Invalid("", "%s lies in a folder: remove %s", plugin, r.Source)
+		}
+		all, err := versions(ctx, tx, sv.Documents.Schema(), plugin)
+		if err != nil {
+			return err
+		}
+		// Not through the door: it would keep a copy of every bundle as a
+		// Deleted Document.
+		dt := sv.Documents.Schema().DocType(versionType)
+		for _, v := range all {
+			if _, err := tx.Delete(ctx, sv.Documents.Schema(), dt, versionName(plugin, v.Hash)); err != nil {
+				return err
+			}
+		}
+		if err := sv.Documents.Delete(ctx, tx, elevated(caller), pluginType, plugin); err != nil {
+			return err
+		}
+		return tx.BumpEpoch(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	return s.sync(ctx)
+}

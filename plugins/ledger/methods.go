@@ -1,0 +1,138 @@
+package ledger
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"strconv"
+
+	"armature/core/fault"
+	"armature/core/identity"
+	"armature/core/method"
+	"armature/plugins/registry"
+)
+
+// invoker is what a site can call: its plugins' methods, and those by which
+// plugins are managed.
+type invoker struct {
+	*registry.Site
+	table map[string]*method.Method
+}
+
+// Invoker adds the methods framework.plugins.* to the plugins of the site.
+func (s *Site) Invoker(plugins *registry.Site) method.Invoker {
+	in := &invoker{Site: plugins, table: map[string]*method.Method{}}
+	for _, m := range s.methods() {
+		in.table[m.Path] = m
+	}
+	return in
+}
+
+// Pin satisfies method.Invoker. The platform's own methods belong to no
+// generation.
+func (in *invoker) Pin(path string) (*method.Method, method.Pin, bool) {
+	if m := in.table[path]; m != nil {
+		return m, nil, true
+	}
+	return in.Site.Pin(path)
+}
+
+// Methods satisfies method.Lister.
+func (in *invoker) Methods() []*method.Method {
+	all := in.Site.Methods()
+	for _, m := range in.table {
+		all = append(all, m)
+	}
+	return all
+}
+
+// methods are framework.plugins.*. They are for System Managers, and not for
+// plugins that act for one. Each runs transactions of its own, none that lasts
+// while a module is compiled.
+func (s *Site) methods() []*method.Method {
+	onPlugin := func(fn func(context.Context, *identity.Caller, string) (*Record, error)) func(context.Context, *method.Call) (any, error) {
+		return func(ctx context.Context, call *method.Call) (any, error) {
+			plugin, err := call.Args.Need("plugin")
+			if err != nil {
+				return nil, err
+			}
+			return fn(ctx, call.Caller, plugin)
+		}
+	}
+	withNames := func(fn func(context.Context, *identity.Caller, string, []string) (*Record, error)) func(context.Context, *method.Call) (any, error) {
+		return func(ctx context.Context, call *method.Call) (any, error) {
+			plugin, err := call.Args.Need("plugin")
+			if err != nil {
+				return nil, err
+			}
+			return fn(ctx, call.Caller, plugin, names(call.Args.Get("grants")))
+		}
+	}
+	return []*method.Method{
+		managing("install", "Install a plugin, or another version of one: wasm is the bundle in base64, approve the grants approved along with it", s.callInstall(false)),
+		managing("plan", "Say what install would do", s.callInstall(true)),
+		managing("approve", "Give a plugin the grants it asks for, or those that are named", withNames(s.approve)),
+		managing("revoke", "Take approved grants back", withNames(s.revoke)),
+		managing("rollback", "Have the version serve that did before", onPlugin(s.rollback)),
+		managing("disable", "Take a plugin off the site", onPlugin(s.disable)),
+		managing("enable", "Put a disabled plugin back", onPlugin(s.enable)),
+		managing("uninstall", "Remove a plugin; its DocTypes and their documents stay", func(ctx context.Context, call *method.Call) (any, error) {
+			plugin, err := call.Args.Need("plugin")
+			if err != nil {
+				return nil, err
+			}
+			return nil, s.uninstall(ctx, call.Caller, plugin)
+		}),
+		showing("list", "List the plugins of the site", func(ctx context.Context, call *method.Call) (any, error) {
+			return s.list(ctx, call.Args.Text("plugin"))
+		}),
+		showing("logs", "Show what a plugin has logged lately in the process that answers", func(_ context.Context, call *method.Call) (any, error) {
+			plugin, err := call.Args.Need("plugin")
+			if err != nil {
+				return nil, err
+			}
+			n, err := strconv.Atoi(call.Args.Text("lines"))
+			if err != nil || n <= 0 {
+				n = 100
+			}
+			return s.lines(s.l.cfg.Logs, plugin, n), nil
+		}),
+	}
+}
+
+func (s *Site) callInstall(dry bool) func(context.Context, *method.Call) (any, error) {
+	return func(ctx context.Context, call *method.Call) (any, error) {
+		text, err := call.Args.Need("wasm")
+		if err != nil {
+			return nil, err
+		}
+		wasm, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return nil, fault.Wrap(fault.Validation, "", err, "wasm is not base64")
+		}
+		return s.install(ctx, call.Caller, wasm, names(call.Args.Get("approve")), dry)
+	}
+}
+
+const prefix = "framework.plugins."
+
+func managing(name, description string, fn func(context.Context, *method.Call) (any, error)) *method.Method {
+	m := showing(name, description, fn)
+	m.Verbs = []string{http.MethodPost}
+	return m
+}
+
+func showing(name, description string, fn func(context.Context, *method.Call) (any, error)) *method.Method {
+	return &method.Method{
+		Path: prefix + name, Description: description, Roles: []string{identity.SystemManager},
+		Verbs: []string{http.MethodGet, http.MethodPost},
+		Func: func(ctx context.Context, call *method.Call) (any, error) {
+			if call.Parent != nil {
+				// It would wait for the transaction that waits for it, and a
+				// plugin that acts for an administrator must not raise itself.
+				return nil, fault.Denied("Plugins are managed by people, not by plugins")
+			}
+			return fn(ctx, call)
+		},
+	}
+}

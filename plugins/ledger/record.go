@@ -1,0 +1,183 @@
+package ledger
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/identity"
+	"armature/plugins/grant"
+	"armature/plugins/registry"
+)
+
+// The DocTypes of the records.
+const (
+	pluginType  = "Plugin"
+	versionType = "Plugin Version"
+)
+
+// Status says what becomes of a plugin on a site.
+type Status string
+
+// The statuses, as the DocType spells them.
+const (
+	Active   Status = "Active"
+	Disabled Status = "Disabled"
+	Awaiting Status = "Awaiting Approval" // it asks for what nobody has approved: an older version serves, or it serves without
+	Failed   Status = "Error"             // the version installed cannot be loaded; an older one may serve
+)
+
+// Record is one plugin of a site.
+type Record struct {
+	Name           string   `json:"name"`
+	Status         Status   `json:"status"`
+	Version        string   `json:"version"` // what is to serve
+	Hash           string   `json:"hash"`
+	PendingVersion string   `json:"pending_version,omitempty"` // what waits for approval
+	PendingHash    string   `json:"pending_hash,omitempty"`
+	Source         string   `json:"source"`
+	Error          string   `json:"error,omitempty"`
+	Asked          []string `json:"grants_asked"` // by the newest version
+	Approved       []string `json:"grants_approved"`
+	Methods        []string `json:"methods"`
+}
+
+// storedPrefix begins the source of a stored plugin.
+const storedPrefix = "database/"
+
+func storedSource(plugin string) string { return storedPrefix + plugin }
+
+func isStored(source string) bool { return strings.HasPrefix(source, storedPrefix) }
+
+// Stored reports whether the plugin's bundles are in the database.
+func (r *Record) Stored() bool { return isStored(r.Source) }
+
+// Waiting lists what an administrator would have to approve.
+func (r *Record) Waiting() []string { return grant.Waiting(r.Asked, r.Approved) }
+
+// settle gives a record the status that follows from the rest of it. Disabled
+// is an administrator's word and stays.
+func (r *Record) settle() {
+	switch {
+	case r.Status == Disabled:
+	case r.Error != "":
+		r.Status = Failed
+	case r.PendingHash != "" || len(r.Waiting()) > 0:
+		r.Status = Awaiting
+	default:
+		r.Status = Active
+	}
+}
+
+// methods lists the paths of a generation.
+func methods(g *registry.Generation) []string {
+	paths := make([]string, 0, len(g.Manifest.Methods))
+	for _, m := range g.Manifest.Methods {
+		paths = append(paths, m.Path)
+	}
+	return paths
+}
+
+func (r *Record) values() map[string]any {
+	return map[string]any{
+		"name": r.Name, "status": string(r.Status), "version": r.Version, "hash": r.Hash,
+		"pending_version": r.PendingVersion, "pending_hash": r.PendingHash, "source": r.Source, "error": r.Error,
+		"grants_asked": join(r.Asked), "grants_approved": join(r.Approved), "methods": join(r.Methods),
+	}
+}
+
+func recordOf(doc *document.Document) *Record {
+	return &Record{
+		Name: doc.Name(), Status: Status(doc.Text("status")), Version: doc.Text("version"), Hash: doc.Text("hash"),
+		PendingVersion: doc.Text("pending_version"), PendingHash: doc.Text("pending_hash"),
+		Source: doc.Text("source"), Error: doc.Text("error"),
+		Asked: split(doc.Text("grants_asked")), Approved: split(doc.Text("grants_approved")), Methods: split(doc.Text("methods")),
+	}
+}
+
+// Lists are stored one entry to a line.
+
+func join(list []string) string { return strings.Join(list, "\n") }
+
+func split(text string) []string {
+	if text == "" {
+		return []string{}
+	}
+	return strings.Split(text, "\n")
+}
+
+// rows reads all documents of a DocType without their child tables.
+func rows(ctx context.Context, tx document.Tx, schema *document.Schema, doctype string, fn func(*document.Document), but ...string) error {
+	dt := schema.DocType(doctype)
+	if dt == nil {
+		return fault.Missing("DocType %s not found", doctype)
+	}
+	sel := &document.Select{DocType: dt}
+	var columns []*document.Field
+	for _, f := range dt.Columns {
+		if !slices.Contains(but, f.Name) {
+			columns = append(columns, f)
+			sel.Columns = append(sel.Columns, document.Column{Operand: document.Operand{Field: f}, Key: f.Name})
+		}
+	}
+	return tx.Rows(ctx, sel, func(values []any) error {
+		doc := document.NewDocument(dt)
+		for i, f := range columns {
+			doc.Put(f.Name, values[i])
+		}
+		fn(doc)
+		return nil
+	})
+}
+
+func readAll(ctx context.Context, tx document.Tx, schema *document.Schema) (map[string]*Record, error) {
+	all := map[string]*Record{}
+	err := rows(ctx, tx, schema, pluginType, func(doc *document.Document) { all[doc.Name()] = recordOf(doc) })
+	return all, err
+}
+
+// read reads a record and holds it until the transaction ends; nil when there is
+// none.
+func read(ctx context.Context, tx document.Tx, documents *document.Service, plugin string) (*Record, error) {
+	schema := documents.Schema()
+	doc, err := tx.Get(ctx, schema, schema.DocType(pluginType), plugin, true)
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return recordOf(doc), nil
+}
+
+// write stores a record in the caller's name and has every process look.
+func write(ctx context.Context, tx document.Tx, documents *document.Service, caller *identity.Caller, r *Record) error {
+	r.settle()
+	if err := put(ctx, tx, documents, caller, pluginType, r.Name, r.values()); err != nil {
+		return err
+	}
+	return tx.BumpEpoch(ctx)
+}
+
+// put creates or changes a document. Who may is decided by the methods that lead
+// here; nobody else may write these DocTypes.
+func put(ctx context.Context, tx document.Tx, documents *document.Service, caller *identity.Caller, doctype, name string, values map[string]any) error {
+	absent, err := tx.Absent(ctx, documents.Schema().DocType(doctype), []string{name})
+	if err != nil {
+		return err
+	}
+	if len(absent) == 0 {
+		_, err = documents.Update(ctx, tx, elevated(caller), doctype, name, values)
+		return err
+	}
+	_, err = documents.Insert(ctx, tx, elevated(caller), doctype, values)
+	return err
+}
+
+func elevated(caller *identity.Caller) *identity.Caller {
+	c := *caller
+	c.Elevated, c.Scopes = true, nil
+	return &c
+}
