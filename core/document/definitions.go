@@ -2,10 +2,7 @@ package document
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
 	"armature/core/fault"
 	"armature/core/identity"
@@ -22,14 +19,18 @@ func (definitions) Guest(string) bool           { return false }
 func (d definitions) Run(ctx context.Context, ev *Event) error {
 	switch ev.Name {
 	case Validate:
-		return d.validate(ev)
+		return d.validate(ctx, ev)
 	case AfterInsert:
 		return d.migrate(ctx, ev, nil)
 	case OnUpdate:
 		if ev.Before == nil {
 			return nil // AfterInsert has done it
 		}
-		return d.migrate(ctx, ev, d.s.Schema().DocType(ev.Doc.Name()))
+		old, err := Define(DefinitionOf(ev.Before))
+		if err != nil {
+			return err
+		}
+		return d.migrate(ctx, ev, old)
 	case OnTrash:
 		if !ev.Doc.Bool("custom") {
 			return fault.Invalid("", "%s is a standard DocType and cannot be deleted", ev.Doc.Name())
@@ -40,10 +41,27 @@ func (d definitions) Run(ctx context.Context, ev *Event) error {
 	return nil
 }
 
+// current makes changes of DocTypes follow each other, in whichever process
+// they are made, and returns the DocTypes that this one finds.
+func (d definitions) current(ctx context.Context, tx Tx) (*Schema, error) {
+	version, err := tx.BumpSchema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if sc := d.s.Schema(); sc.Version == version-1 {
+		return sc, nil
+	}
+	return LoadSchema(ctx, tx, d.s.Schema(), version-1)
+}
+
 // validate checks a definition against itself and against the DocTypes it
 // names, and fixes its physical names.
-func (d definitions) validate(ev *Event) error {
+func (d definitions) validate(ctx context.Context, ev *Event) error {
 	doc := ev.Doc
+	sc, err := d.current(ctx, ev.Tx)
+	if err != nil {
+		return err
+	}
 	switch {
 	case ev.Before == nil && !doc.Bool("custom"):
 		return fault.Invalid("CannotCreateStandardDoctypeError", "A DocType made at run time must have custom set to 1")
@@ -55,12 +73,10 @@ func (d definitions) validate(ev *Event) error {
 	if ev.Before != nil {
 		doc.Put("table_name", ev.Before.Text("table_name"))
 	} else {
-		doc.Put("table_name", d.freeTable(doc.Name()))
+		doc.Put("table_name", freeTable(sc, doc.Name()))
 	}
 	d.addFields(doc)
-	if err := d.columns(doc, ev.Before); err != nil {
-		return err
-	}
+	fixColumns(doc, ev.Before)
 	dt, err := Define(DefinitionOf(doc))
 	if err != nil {
 		return err
@@ -68,11 +84,11 @@ func (d definitions) validate(ev *Event) error {
 	if err := checkRules(dt); err != nil {
 		return err
 	}
-	if err := d.checkTargets(dt); err != nil {
+	if err := checkTargets(sc, dt); err != nil {
 		return err
 	}
 	if ev.Before != nil {
-		return d.checkKind(dt)
+		return d.checkKind(ctx, ev, dt)
 	}
 	return nil
 }
@@ -108,10 +124,10 @@ func (d definitions) addField(doc *Document, name, fieldtype, options string) {
 }
 
 // freeTable is a table name that no DocType uses.
-func (d definitions) freeTable(doctype string) string {
+func freeTable(sc *Schema, doctype string) string {
 	base := TableName(doctype)
 	taken := func(name string) bool {
-		for dt := range d.s.Schema().All {
+		for dt := range sc.All {
 			if dt.Table == name {
 				return true
 			}
@@ -125,76 +141,14 @@ func (d definitions) freeTable(doctype string) string {
 	return name
 }
 
-// columns fixes fieldnames and physical columns: a field keeps the column it
-// has; one whose storage changed, or that comes back after a removal with
-// another storage, gets a new one. Columns are never dropped, so what the table
-// has is kept in retired_columns.
-func (d definitions) columns(doc, before *Document) error {
-	known := map[string]Storage{} // every column the table has or had
-	current := map[string]string{}
-	for _, entry := range strings.Fields(doc.Text("retired_columns")) {
-		if column, storage, ok := strings.Cut(entry, ":"); ok {
-			n, _ := strconv.Atoi(storage)
-			known[column] = Storage(n)
-		}
-	}
-	if before != nil {
-		for _, row := range before.Rows("fields") {
-			if s, _ := StorageOf(row.Text("fieldtype")); row.Text("column_name") != "" {
-				known[row.Text("column_name")] = s
-				current[row.Text("fieldname")] = row.Text("column_name")
-			}
-		}
-	}
-	for i, row := range doc.Rows("fields") {
-		if row.Text("fieldname") == "" {
-			row.Put("fieldname", fieldnameFrom(row.Text("label"), i+1))
-		}
-		if row.Text("label") == "" {
-			row.Put("label", labelFrom(row.Text("fieldname")))
-		}
-		storage, ok := StorageOf(row.Text("fieldtype"))
-		if !ok || storage == NoStorage || storage == Rows || row.Bool("is_virtual") {
-			row.Put("column_name", nil)
-			continue
-		}
-		column := current[row.Text("fieldname")]
-		if column == "" || known[column] != storage {
-			column = freeColumn(row.Text("fieldname"), storage, known)
-		}
-		known[column] = storage
-		row.Put("column_name", column)
-	}
-	var retired []string
-	for column, storage := range known {
-		retired = append(retired, fmt.Sprintf("%s:%d", column, storage))
-	}
-	slices.Sort(retired)
-	doc.Put("retired_columns", strings.Join(retired, " "))
-	return nil
-}
-
-func freeColumn(fieldname string, storage Storage, known map[string]Storage) string {
-	if len(fieldname) > 50 {
-		fieldname = fieldname[:50]
-	}
-	column := fieldname
-	for n := 2; ; n++ {
-		if had, taken := known[column]; !taken || had == storage {
-			return column
-		}
-		column = fieldname + "_" + strconv.Itoa(n)
-	}
-}
-
 // checkTargets makes sure that links and tables point at DocTypes of the right
 // kind.
-func (d definitions) checkTargets(dt *DocType) error {
+func checkTargets(sc *Schema, dt *DocType) error {
 	for _, f := range dt.Fields {
 		if !f.IsLink() && f.Storage != Rows {
 			continue
 		}
-		target := d.s.Schema().DocType(f.Options)
+		target := sc.DocType(f.Options)
 		if f.Options == dt.Name {
 			target = dt
 		}
@@ -217,11 +171,21 @@ func (d definitions) checkTargets(dt *DocType) error {
 	return nil
 }
 
-// checkKind refuses to turn a DocType into another kind.
-func (d definitions) checkKind(dt *DocType) error {
-	old := d.s.Schema().DocType(dt.Name)
-	if old != nil && (old.Child != dt.Child || old.Single != dt.Single) {
+// checkKind refuses to turn a DocType into another kind, and to number documents
+// that have names.
+func (d definitions) checkKind(ctx context.Context, ev *Event, dt *DocType) error {
+	old, err := Define(DefinitionOf(ev.Before))
+	if err != nil {
+		return err
+	}
+	if old.Child != dt.Child || old.Single != dt.Single {
 		return fault.Invalid("", "%s cannot change between a document, a child table and a single", dt.Name)
+	}
+	if name := old.Columns[ColName]; name.Numbered != dt.Columns[ColName].Numbered {
+		some := &Select{DocType: old, Columns: []Column{{Operand: Operand{Field: name}, Key: "name"}}, Length: 1}
+		return ev.Tx.Rows(ctx, some, func([]any) error {
+			return fault.Invalid("", "%s has documents: it cannot change to or from autoincrement", dt.Name)
+		})
 	}
 	return nil
 }
@@ -263,17 +227,6 @@ func checkRules(dt *DocType) error {
 		seen[key] = true
 	}
 	return nil
-}
-
-func (d definitions) migrate(ctx context.Context, ev *Event, old *DocType) error {
-	dt, err := Define(DefinitionOf(ev.Doc))
-	if err != nil {
-		return err
-	}
-	if err := ev.Tx.Migrate(ctx, old, dt); err != nil {
-		return err
-	}
-	return d.s.publish(ctx, ev.Tx)
 }
 
 // publish tells every process, this one first, that DocTypes have changed.

@@ -1,0 +1,137 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"armature/core/fault"
+	"armature/core/query"
+)
+
+// copyPage is how many documents a change of a field's type reads at once.
+const copyPage = 1000
+
+// migrate brings the table to the definition that was saved.
+func (d definitions) migrate(ctx context.Context, ev *Event, old *DocType) error {
+	dt, err := Define(DefinitionOf(ev.Doc))
+	if err != nil {
+		return err
+	}
+	if old != nil {
+		if err := d.checkUnique(ctx, ev.Tx, old, dt); err != nil {
+			return err
+		}
+	}
+	if err := ev.Tx.Migrate(ctx, old, dt); err != nil {
+		return notUnique(err, dt)
+	}
+	if old != nil {
+		if err := d.convert(ctx, ev, old, dt); err != nil {
+			return notUnique(err, dt)
+		}
+	}
+	return d.s.publish(ctx, ev.Tx)
+}
+
+// checkUnique looks for two documents with one value in a field that is to be
+// unique, to name it: the index would only say that there are some.
+func (d definitions) checkUnique(ctx context.Context, tx Tx, old, dt *DocType) error {
+	for _, f := range dt.Columns {
+		had := columnField(old, f.Column)
+		if !f.Unique || had == nil || had.Unique || f.Standard {
+			continue
+		}
+		sel := &Select{
+			DocType: old, Length: 1,
+			Columns: []Column{{Operand: Operand{Field: had}, Key: "value"}, {Func: query.Count, Key: "n"}},
+			Group:   []Operand{{Field: had}},
+			Order:   []OrderBy{{Alias: "n", Desc: true}},
+		}
+		if had.Storage.Nullable() {
+			sel.Where = Compare{Operand{Field: had}, query.Is, true}
+		}
+		err := tx.Rows(ctx, sel, func(v []any) error {
+			if n, _ := v[1].(int64); n > 1 {
+				return fault.Invalid("NonUniqueError", "%s cannot be unique: %d documents have the value %v", f.label(), n, v[0])
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func columnField(dt *DocType, column string) *Field {
+	for _, f := range dt.Columns {
+		if f.Column == column {
+			return f
+		}
+	}
+	return nil
+}
+
+// notUnique says of a DocType what the store says of a document.
+func notUnique(err error, dt *DocType) error {
+	if errors.Is(err, fault.New(fault.Validation, "UniqueValidationError", "")) {
+		return fault.Wrap(fault.Validation, "NonUniqueError", err, "%s: %s", dt.Name, fault.From(err).Message)
+	}
+	return err
+}
+
+// convert fills the new column of each field whose type has changed with what
+// its old values are in the new type. What has no such form stays in the old
+// column, which comes back with the old type.
+func (d definitions) convert(ctx context.Context, ev *Event, old, dt *DocType) error {
+	for _, row := range ev.Doc.Rows("fields") {
+		had := fieldBefore(ev.Doc, ev.Before, row)
+		if had == nil || had.Text("column_name") == "" || row.Text("column_name") == "" || had.Text("column_name") == row.Text("column_name") {
+			continue
+		}
+		from, to := old.Field(had.Text("fieldname")), dt.Field(row.Text("fieldname"))
+		if from == nil || to == nil || from.Index < 0 || to.Index < 0 {
+			continue
+		}
+		if _, err := ev.Tx.Replace(ctx, dt, to, AllOf{}, zero(to)); err != nil { // of an earlier time with this type
+			return err
+		}
+		if err := d.convertField(ctx, ev.Tx, old, dt, from, to); err != nil {
+			return fmt.Errorf("convert %s: %w", to.Name, err)
+		}
+	}
+	return nil
+}
+
+func (d definitions) convertField(ctx context.Context, tx Tx, old, dt *DocType, from, to *Field) error {
+	name := old.Columns[ColName]
+	for last := ""; ; {
+		var page [][2]any
+		sel := &Select{
+			DocType: old, Length: copyPage,
+			Columns: []Column{{Operand: Operand{Field: name}, Key: "name"}, {Operand: Operand{Field: from}, Key: "value"}},
+			Order:   []OrderBy{{Operand: Operand{Field: name}}},
+		}
+		if last != "" {
+			sel.Where = Compare{Operand{Field: name}, query.Gt, last}
+		}
+		err := tx.Rows(ctx, sel, func(v []any) error {
+			page = append(page, [2]any{v[0], v[1]})
+			return nil
+		})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, p := range page {
+			last, _ = p[0].(string)
+			v, err := Coerce(to, p[1], d.s.zone())
+			if err != nil || v == zero(to) {
+				continue
+			}
+			if _, err := tx.UpdateIf(ctx, dt, last, nil, map[string]any{to.Name: v}); err != nil {
+				return err
+			}
+		}
+	}
+}
