@@ -26,7 +26,7 @@ build: ## bin/armature, the one binary
 	CGO_ENABLED=0 go build $(GOFLAGS_BUILD) -o bin/armature ./cmd/armature
 
 test: ## every module's tests, one module after the other; says what was skipped
-	@.ci/test
+	@.ci/test $(TESTFLAGS)
 
 race: ## the same with the race detector (needs a C compiler)
 	@.ci/test -race
