@@ -45,6 +45,9 @@ type event struct {
 type report struct {
 	out     io.Writer
 	output  map[string][]string // by package and test
+	passes  int                 // tests
+	fails   int                 // tests
+	skips   int                 // tests
 	failed  []string            // packages
 	skipped map[string][]string // tests, by reason
 }
@@ -95,11 +98,14 @@ func (r *report) line(line []byte) {
 		if e.Test != "" {
 			reason := r.reason(key)
 			r.skipped[reason] = append(r.skipped[reason], e.Package+" "+e.Test)
+			r.skips++
 		}
 	case "fail":
 		r.fail(e, key)
 	case "pass":
-		if e.Test == "" {
+		if e.Test != "" {
+			r.passes++
+		} else {
 			fmt.Fprintf(r.out, "ok    %7.2fs  %s\n", e.Elapsed, e.Package)
 		}
 	}
@@ -118,6 +124,8 @@ func (r *report) fail(e event, key string) {
 				fmt.Fprint(r.out, strings.Join(output, ""))
 			}
 		}
+	} else {
+		r.fails++
 	}
 	fmt.Fprint(r.out, strings.Join(r.output[key], ""))
 	delete(r.output, key)
@@ -144,6 +152,7 @@ func (r *report) end() int {
 		slices.Sort(tests)
 		fmt.Fprintf(r.out, "%d because: %s\n    %s\n", len(tests), reason, strings.Join(tests, "\n    "))
 	}
+	fmt.Fprintf(r.out, "%d passed, %d failed, %d skipped\n", r.passes, r.fails, r.skips)
 	if len(r.failed) > 0 {
 		fmt.Fprintf(r.out, "== FAILED: %s\n", strings.Join(r.failed, ", "))
 		return 1
