@@ -22,11 +22,12 @@ type resolver struct {
 	levels permission.Levels
 	only   []string // the fields select shows; nil: all
 	sel    *Select
+	nested []nested
 }
 
 // resolve checks the caller's right to list the DocType and resolves q against
 // it. Expand is left to the caller.
-func (s *Service) resolve(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, q *query.Query) (*Select, error) {
+func (s *Service) resolve(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, q *query.Query) (*resolver, error) {
 	r := &resolver{ctx: ctx, tx: tx, s: s, schema: s.Schema(), caller: caller, dt: dt, sel: &Select{DocType: dt}}
 	if err := r.authorize(q.Parent); err != nil {
 		return nil, err
@@ -51,8 +52,11 @@ func (s *Service) resolve(ctx context.Context, tx Tx, caller *identity.Caller, d
 	if err := r.order(q.Order); err != nil {
 		return nil, err
 	}
+	if len(r.nested) > 0 && (len(q.Group) > 0 || r.aggregates()) {
+		return nil, fault.Invalid("DataError", "Rows of child tables cannot be nested in groups")
+	}
 	r.sel.Start, r.sel.Length = q.Start, q.Length
-	return r.sel, nil
+	return r, nil
 }
 
 // restrict adds a condition every row must meet.
@@ -134,6 +138,10 @@ func (r *resolver) columns(fields []query.Field) error {
 	}
 	for _, qf := range fields {
 		switch {
+		case qf.Nested != nil:
+			if err := r.nest(qf); err != nil {
+				return err
+			}
 		case qf.Star && qf.Func == "":
 			r.star()
 		case qf.Star:
@@ -144,7 +152,7 @@ func (r *resolver) columns(fields []query.Field) error {
 			}
 		}
 	}
-	if len(r.sel.Columns) == 0 {
+	if len(r.sel.Columns) == 0 && len(r.nested) == 0 {
 		// Nothing asked for may be seen: rows of the name alone would show more
 		// than was asked, so the rows are there and empty of meaning.
 		r.sel.Columns = []Column{{Operand: Operand{Field: r.dt.Columns[ColName]}, Key: "name"}}

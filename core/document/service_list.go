@@ -16,15 +16,15 @@ func (s *Service) AppendList(ctx context.Context, tx Tx, caller *identity.Caller
 	if err != nil {
 		return dst, err
 	}
-	sel, err := s.resolve(ctx, tx, caller, dt, q)
+	r, err := s.resolve(ctx, tx, caller, dt, q)
 	if err != nil {
 		return dst, err
 	}
 	dst = append(dst, '[')
-	if len(q.Expand) > 0 {
-		dst, err = s.appendExpandedRows(ctx, tx, caller, dst, sel, q)
+	if len(q.Expand) > 0 || len(r.nested) > 0 {
+		dst, err = r.appendPage(dst, q)
 	} else {
-		dst, _, err = tx.AppendRows(ctx, dst, sel, q.AsArrays)
+		dst, _, err = tx.AppendRows(ctx, dst, r.sel, q.AsArrays)
 	}
 	if err != nil {
 		return dst, err
@@ -38,12 +38,12 @@ func (s *Service) Count(ctx context.Context, tx Tx, caller *identity.Caller, doc
 	if err != nil {
 		return 0, err
 	}
-	sel, err := s.resolve(ctx, tx, caller, dt, &query.Query{Filter: q.Filter, Parent: q.Parent})
+	r, err := s.resolve(ctx, tx, caller, dt, &query.Query{Filter: q.Filter, Parent: q.Parent})
 	if err != nil {
 		return 0, err
 	}
-	sel.Order = nil
-	return tx.Count(ctx, sel)
+	r.sel.Order = nil
+	return tx.Count(ctx, r.sel)
 }
 
 // listable finds the DocType of a list. Whether a DocType exists is told only to
@@ -54,51 +54,6 @@ func (s *Service) listable(caller *identity.Caller, doctype string) (*DocType, e
 		return nil, fault.Denied("User %s does not have read access to %s", caller.User, doctype)
 	}
 	return dt, err
-}
-
-// appendExpandedRows is AppendRows with link fields replaced by the linked
-// documents: the page first, then one query per linked DocType.
-func (s *Service) appendExpandedRows(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, sel *Select, q *query.Query) ([]byte, error) {
-	var page [][]any
-	err := tx.Rows(ctx, sel, func(values []any) error {
-		page = append(page, slices.Clone(values))
-		return nil
-	})
-	if err != nil {
-		return dst, err
-	}
-	objects := make([]map[string][]byte, len(sel.Columns))
-	for i, c := range sel.Columns {
-		if c.Func != "" || c.Join != 0 || !c.Field.IsLink() || !slices.Contains(q.Expand, c.Field.Name) {
-			continue
-		}
-		if objects[i], err = s.linked(ctx, tx, caller, c.Field.Options, column(page, i)); err != nil {
-			return dst, err
-		}
-	}
-	for n, row := range page {
-		if n > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, "{["[b2i(q.AsArrays)])
-		for i, v := range row {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			c := sel.Columns[i]
-			if !q.AsArrays {
-				dst = appendKey(dst, c.Key)
-			}
-			name, _ := v.(string)
-			if object, ok := objects[i][name]; ok {
-				dst = append(dst, object...)
-			} else {
-				dst = AppendValue(dst, c.Field, v)
-			}
-		}
-		dst = append(dst, "}]"[b2i(q.AsArrays)])
-	}
-	return dst, nil
 }
 
 func b2i(b bool) int {
@@ -128,7 +83,7 @@ func (s *Service) linked(ctx context.Context, tx Tx, caller *identity.Caller, do
 	if dt == nil || dt.Single || dt.Child || len(names) == 0 || !readsSome(caller, dt) {
 		return nil, nil
 	}
-	sel, err := s.resolve(ctx, tx, caller, dt, &query.Query{
+	r, err := s.resolve(ctx, tx, caller, dt, &query.Query{
 		Fields: []query.Field{{Star: true}},
 		Filter: query.Cond{Ref: query.Ref{Name: "name"}, Op: query.In, Value: names},
 	})
@@ -136,9 +91,9 @@ func (s *Service) linked(ctx context.Context, tx Tx, caller *identity.Caller, do
 		return nil, err
 	}
 	objects := make(map[string][]byte, len(names))
-	err = tx.Rows(ctx, sel, func(values []any) error {
+	err = tx.Rows(ctx, r.sel, func(values []any) error {
 		object := []byte{'{'}
-		for i, c := range sel.Columns {
+		for i, c := range r.sel.Columns {
 			if i > 0 {
 				object = append(object, ',')
 			}

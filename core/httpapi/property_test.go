@@ -207,6 +207,8 @@ func (g *asker) question() []any {
 		switch {
 		case aggregate && g.chance(60):
 			columns = append(columns, obj{pick(g, "COUNT", "SUM", "AVG", "MIN", "MAX"): f, "as": fmt.Sprint("x", len(columns))})
+		case g.chance(5):
+			columns = append(columns, obj{"parts": pick(g, []string{"word", "many"}, []string{"idx"}, []string{"nothing"})})
 		case g.chance(15):
 			columns = append(columns, f+" as "+pick(g, "x", "y", "name", "word"))
 		default:

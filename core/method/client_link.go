@@ -59,7 +59,7 @@ func (a *Args) linkFields() ([]query.Field, error) {
 		return nil, err
 	}
 	for _, f := range q.Fields {
-		if f.Ref.Name != "name" && !f.Star && f.Func == "" {
+		if f.Ref.Name != "name" && !f.Star && f.Func == "" && f.Nested == nil {
 			fields = append(fields, f)
 		}
 	}

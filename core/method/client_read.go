@@ -90,7 +90,7 @@ func (c *Call) first(ctx context.Context, doctype string, fields []any, asArray 
 		return nil, err
 	}
 	for _, f := range q.Fields {
-		if f.Star || f.Func != "" {
+		if f.Star || f.Func != "" || f.Nested != nil {
 			return nil, fault.Invalid("", "Only names of fields are allowed here")
 		}
 	}

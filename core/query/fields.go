@@ -56,10 +56,17 @@ func fieldText(s string) (Field, error) {
 	return f, nil
 }
 
-// fieldObject reads {"COUNT": "name", "as": "n"}.
+// fieldObject reads {"COUNT": "name", "as": "n"} and {"table_field": [...]}.
 func fieldObject(m map[string]any) (Field, error) {
 	var f Field
 	name, arg := "", ""
+	if len(m) == 1 {
+		for key, v := range m {
+			if rows, ok := v.([]any); ok {
+				return fieldNested(key, rows)
+			}
+		}
+	}
 	for key, v := range m {
 		text, ok := v.(string)
 		switch {
@@ -77,6 +84,29 @@ func fieldObject(m map[string]any) (Field, error) {
 	}
 	if !f.aggregate(name, arg) {
 		return f, notPermitted(name + "(" + arg + ")")
+	}
+	return f, nil
+}
+
+// fieldNested reads {"table_field": ["a", "b"]}.
+func fieldNested(table string, names []any) (Field, error) {
+	f := Field{Ref: Ref{Name: table}, Nested: &Nested{}}
+	if !isName(table) {
+		return f, notPermitted(table)
+	}
+	if len(names) == 0 || len(names) > MaxFields {
+		return f, malformed("%s needs 1 to %d fields", table, MaxFields)
+	}
+	for _, v := range names {
+		name, ok := v.(string)
+		switch name = strings.TrimSpace(name); {
+		case name == "*":
+			f.Nested.Star = true
+		case !ok || !isName(name):
+			return f, notPermitted(name)
+		case !slices.Contains(f.Nested.Fields, name):
+			f.Nested.Fields = append(f.Nested.Fields, name)
+		}
 	}
 	return f, nil
 }

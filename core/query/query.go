@@ -56,6 +56,16 @@ type Field struct {
 	Star  bool   // all permitted columns; with Func Count: count(*)
 	Func  Func   // empty: the plain column
 	Alias string // key in the row; empty: the field's name
+
+	// Nested asks for the rows of the child table that Ref names, as an array in
+	// each row; nil for every other column.
+	Nested *Nested
+}
+
+// Nested is which fields of the rows of a child table are asked for.
+type Nested struct {
+	Star   bool // all
+	Fields []string
 }
 
 // Order is one sort key.

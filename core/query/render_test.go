@@ -40,6 +40,13 @@ func render(q *query.Query) map[string]any {
 
 func renderField(f query.Field) any {
 	ref := renderRef(f.Ref)
+	if f.Nested != nil {
+		names := f.Nested.Fields
+		if f.Nested.Star {
+			names = append([]string{"*"}, names...)
+		}
+		return map[string]any{f.Ref.Name: names}
+	}
 	if f.Star {
 		ref = "*"
 	}
