@@ -1,0 +1,128 @@
+package ledger_test
+
+import (
+	"encoding/base64"
+	"reflect"
+	"testing"
+
+	"armature/core/document"
+	"armature/core/identity"
+)
+
+func encode(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
+
+// shop are DocTypes that point at each other.
+func shop(fields ...any) m {
+	return m{"doctypes": []any{
+		m{"name": "Shop Order", "autoname": "hash", "title_field": "title", "fields": append([]any{
+			m{"fieldname": "title", "fieldtype": "Data", "reqd": 1},
+			m{"fieldname": "customer", "fieldtype": "Link", "options": "Shop Customer"},
+			m{"fieldname": "lines", "fieldtype": "Table", "options": "Shop Line"},
+		}, fields...), "permissions": []any{m{"role": "System Manager", "read": 1, "write": 1, "create": 1}}},
+		m{"name": "Shop Customer", "fields": []any{
+			m{"fieldname": "last_order", "fieldtype": "Link", "options": "Shop Order"},
+		}},
+		m{"name": "Shop Line", "istable": 1, "fields": []any{m{"fieldname": "item", "fieldtype": "Data"}}},
+	}}
+}
+
+func actions(done m) map[string]string {
+	got := map[string]string{}
+	for _, s := range done["doctypes"].([]any) {
+		got[s.(m)["doctype"].(string)] = s.(m)["action"].(string)
+	}
+	return got
+}
+
+func all(action string) map[string]string {
+	return map[string]string{"Shop Order": action, "Shop Customer": action, "Shop Line": action}
+}
+
+func (p *process) insert(doctype string, values m) (doc *document.Document, err error) {
+	err = p.store.Write(p.t.Context(), document.Alone, func(tx document.Tx) error {
+		doc, err = p.documents.Insert(p.t.Context(), tx, identity.Root(), doctype, values)
+		return err
+	})
+	return doc, err
+}
+
+func TestDocTypes(t *testing.T) {
+	p := newProcess(t)
+	one := plugin(t, "1", shop())
+	if got := actions(p.manage("plan", m{"wasm": encode(one)})); !reflect.DeepEqual(got, all("create")) {
+		t.Errorf("plan %v", got)
+	}
+	if p.documents.Schema().DocType("Shop Order") != nil {
+		t.Fatal("a plan has made a DocType")
+	}
+	p.install(one)
+	for _, name := range []string{"Shop Order", "Shop Customer", "Shop Line"} {
+		if dt := p.documents.Schema().DocType(name); dt == nil || dt.Module != "acme.a" || !dt.Custom {
+			t.Fatalf("%s: %+v", name, dt)
+		}
+	}
+	if f := p.documents.Schema().DocType("Shop Customer").Field("last_order"); f == nil {
+		t.Error("a field that closes a circle is missing")
+	}
+	doc, err := p.insert("Shop Order", m{"title": "first", "lines": []any{m{"item": "tea"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	// The same again changes nothing, and another version what differs.
+	if got := actions(p.install(plugin(t, "2", shop()))); !reflect.DeepEqual(got, all("keep")) {
+		t.Errorf("again: %v", got)
+	}
+	before := p.documents.Schema().Version
+	p.install(plugin(t, "2", shop()))
+	if after := p.documents.Schema().Version; after != before {
+		t.Error("installing the same has changed the schema")
+	}
+	three := shop(m{"fieldname": "note", "fieldtype": "Small Text"})
+	order := three["doctypes"].([]any)[0].(m)
+	order["fields"].([]any)[0].(m)["reqd"] = 0
+	order["fields"] = append(order["fields"].([]any)[:1:1], order["fields"].([]any)[2:]...)
+	plan := p.manage("plan", m{"wasm": encode(plugin(t, "3", three))})
+	step := plan["doctypes"].([]any)[0].(m)
+	want := m{"doctype": "Shop Order", "action": "change", "added": []any{"note"}, "removed": []any{"customer"},
+		"changed": []any{m{"what": "title.reqd", "from": 1.0, "to": 0.0}}}
+	if !reflect.DeepEqual(step, want) {
+		t.Errorf("plan %v, want %v", step, want)
+	}
+	p.install(plugin(t, "3", three))
+	dt := p.documents.Schema().DocType("Shop Order")
+	if dt.Field("note") == nil || dt.Field("customer") != nil || dt.Field("title").Required {
+		t.Errorf("fields %+v", dt.Fields)
+	}
+
+	// Data stays when the plugin goes, and is there when it comes back.
+	p.manage("uninstall", m{"plugin": "acme.a"})
+	p.install(plugin(t, "3", three))
+	err = p.store.Read(t.Context(), func(tx document.Tx) error {
+		got, err := p.documents.Get(t.Context(), tx, identity.Root(), "Shop Order", doc.Name())
+		if err == nil && (got.Text("title") != "first" || len(got.Rows("lines")) != 1) {
+			t.Errorf("document %v", got.Values())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDocTypesOfFolder: a plugin in a folder brings its DocTypes too.
+func TestDocTypesOfFolder(t *testing.T) {
+	p := newProcess(t)
+	if err := p.put(plugin(t, "1", shop())); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.insert("Shop Order", m{"title": "first"}); err != nil {
+		t.Error(err)
+	}
+	if err := p.put(plugin(t, "2", m{"doctypes": []any{m{"name": "ToDo", "fields": []any{}}}})); err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := p.record()["error"].(string); text == "" {
+		t.Errorf("record %v", p.record())
+	}
+}

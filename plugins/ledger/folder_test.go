@@ -1,0 +1,89 @@
+package ledger_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"armature/core/fault"
+	"armature/plugins/ledger"
+	"armature/plugins/registry"
+)
+
+func TestFolder(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "site.db"), t.TempDir()
+	p := start(t, file, dir)
+	if err := p.put(plugin(t, "1", nil, "kv_get")); err != nil {
+		t.Fatal(err)
+	}
+	p.serves("1")
+	p.status(ledger.Active)
+	if r := p.record(); r["source"] != filepath.Join(dir, "a.wasm") || r["version"] != "1" {
+		t.Errorf("record %v", r)
+	}
+
+	// A grant that grew waits while the old version serves.
+	if err := p.put(plugin(t, "2", m{"allowed_hosts": []any{"a.example"}}, "kv_get", "http_fetch")); err != nil {
+		t.Fatal(err)
+	}
+	p.serves("1")
+	p.status(ledger.Awaiting)
+	if r := p.record(); r["version"] != "1" || r["pending_version"] != "2" {
+		t.Errorf("record %v", r)
+	}
+	p.manage("approve", m{"plugin": "acme.a"})
+	p.serves("2")
+	p.sync()
+	p.status(ledger.Active)
+	if _, err := p.call("POST", "acme.a.http_fetch", m{"url": "a.example"}); err != nil {
+		t.Error(err)
+	}
+
+	// One that does not load leaves the old one, and says why.
+	if err := p.put([]byte("<html>")); err == nil {
+		t.Fatal("text was loaded")
+	}
+	p.serves("2")
+	p.status(ledger.Failed)
+	if text := p.record()["error"].(string); !strings.Contains(text, "not a WebAssembly module") {
+		t.Errorf("error %q", text)
+	}
+	if err := p.put(plugin(t, "3", nil, "kv_get")); err != nil {
+		t.Fatal(err)
+	}
+	p.status(ledger.Active)
+
+	p.manage("disable", m{"plugin": "acme.a"})
+	p.serves("")
+	if err := p.put(plugin(t, "4", nil, "kv_get")); err != nil {
+		t.Fatal(err)
+	}
+	p.serves("")
+	p.status(ledger.Disabled)
+	p.manage("enable", m{"plugin": "acme.a"})
+	p.serves("4")
+	p.refuses(fault.Validation, "framework.plugins.rollback", m{"plugin": "acme.a"})
+	p.refuses(fault.Validation, "framework.plugins.uninstall", m{"plugin": "acme.a"})
+	p.refuses(fault.Conflict, "framework.plugins.install", m{"wasm": encode(plugin(t, "5", nil))})
+
+	p.loader.Unload(registry.Shared, filepath.Join(dir, "a.wasm"))
+	p.sync()
+	p.serves("")
+	p.refuses(fault.NotFound, "framework.plugins.list", m{"plugin": "acme.a"})
+}
+
+// TestFolderWhileNobodyLooks: what was removed while no server ran has no record
+// any more when one starts; a record of another machine's folder stays.
+func TestFolderWhileNobodyLooks(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "site.db"), t.TempDir()
+	p := start(t, file, dir)
+	if err := p.put(plugin(t, "1", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "a.wasm")); err != nil {
+		t.Fatal(err)
+	}
+	start(t, file, t.TempDir()).status(ledger.Active)
+	start(t, file, dir).refuses(fault.NotFound, "framework.plugins.list", m{"plugin": "acme.a"})
+}

@@ -1,0 +1,240 @@
+package ledger_test
+
+import (
+	"encoding/base64"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/identity"
+	"armature/plugins/ledger"
+)
+
+func TestInstall(t *testing.T) {
+	p := newProcess(t)
+	done := p.install(plugin(t, "1", nil, "kv_get"))
+	if done["version"] != "1" || done["status"] != "Active" || done["pristine"] != true || done["replaces"] != nil {
+		t.Errorf("installed %v", done)
+	}
+	p.serves("1")
+	if v, err := p.call("POST", "acme.a.echo", m{"x": 1.0}); err != nil || v.(m)["x"] != 1.0 {
+		t.Errorf("echo %v, %v", v, err)
+	}
+	if done := p.install(plugin(t, "2", nil, "kv_get")); done["replaces"] != "1" {
+		t.Errorf("installed %v", done)
+	}
+	p.install(plugin(t, "2", nil, "kv_get")) // again, to no effect
+	p.install(plugin(t, "3", nil, "kv_get"))
+	p.serves("3")
+	if v := p.record()["versions"].([]any); len(v) != 3 || v[0].(m)["version"] != "3" {
+		t.Errorf("versions %v", v)
+	}
+
+	// Back, step by step, and forward again.
+	p.manage("rollback", m{"plugin": "acme.a"})
+	p.serves("2")
+	p.manage("rollback", m{"plugin": "acme.a"})
+	p.serves("1")
+	p.refuses(fault.Validation, "framework.plugins.rollback", m{"plugin": "acme.a"})
+	p.install(plugin(t, "3", nil, "kv_get"))
+	p.serves("3")
+	p.manage("rollback", m{"plugin": "acme.a"})
+	p.serves("2")
+
+	p.manage("disable", m{"plugin": "acme.a"})
+	p.serves("")
+	p.status(ledger.Disabled)
+	p.refuses(fault.Validation, "acme.a.echo", nil)
+	p.manage("enable", m{"plugin": "acme.a"})
+	p.serves("2")
+	p.status(ledger.Active)
+
+	if err := p.kv.Set("one", "acme.a", "k", []byte("1"), 0); err != nil {
+		t.Fatal(err)
+	}
+	p.manage("uninstall", m{"plugin": "acme.a"})
+	p.serves("")
+	if _, ok := p.kv.Get("one", "acme.a", "k"); ok {
+		t.Error("what it kept is there still")
+	}
+	p.refuses(fault.NotFound, "framework.plugins.rollback", m{"plugin": "acme.a"})
+	p.refuses(fault.NotFound, "framework.plugins.list", m{"plugin": "acme.a"})
+}
+
+func TestInstallRefuses(t *testing.T) {
+	p := newProcess(t)
+	p.install(plugin(t, "1", nil))
+	tests := []struct {
+		name string
+		wasm string
+		kind fault.Kind
+		want string
+	}{
+		{"no base64", "***", fault.Validation, "base64"},
+		{"no module", base64.StdEncoding.EncodeToString([]byte("<html>")), fault.Validation, "not a WebAssembly module"},
+		{"cut off", base64.StdEncoding.EncodeToString(plugin(t, "2", nil)[:100]), fault.Validation, "cut off"},
+		{"asks for less than it imports", base64.StdEncoding.EncodeToString(plugin(t, "2", m{"grants": []any{}}, "kv_get")), fault.Validation, "imports kv_get"},
+		{"a DocType of the platform", base64.StdEncoding.EncodeToString(plugin(t, "2", m{"doctypes": []any{m{"name": "ToDo", "fields": []any{}}}})), fault.Conflict, "may not redefine"},
+		{"no DocType", base64.StdEncoding.EncodeToString(plugin(t, "2", m{"doctypes": []any{m{"name": "A Thing", "fields": []any{m{"fieldname": "x", "fieldtype": "Magic"}}}}})), fault.Validation, "Magic"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := p.refuses(tt.kind, "framework.plugins.install", m{"wasm": tt.wasm})
+			if !strings.Contains(f.Message, tt.want) {
+				t.Errorf("message %q, want %q in it", f.Message, tt.want)
+			}
+			p.serves("1")
+			p.status(ledger.Active)
+		})
+	}
+	p.refuses(fault.Validation, "framework.plugins.install", nil)
+	wasm := m{"wasm": base64.StdEncoding.EncodeToString(plugin(t, "2", nil))}
+	jane := &identity.Caller{User: "jane@example.com", Roles: []string{identity.All, identity.DeskUser}}
+	if _, err := p.callAs(jane, "POST", "framework.plugins.install", wasm); fault.KindOf(err) != fault.Permission {
+		t.Errorf("not a System Manager: %v", err)
+	}
+	if _, err := p.call("GET", "framework.plugins.install", wasm); fault.KindOf(err) != fault.Permission {
+		t.Errorf("by GET: %v", err)
+	}
+	manager := &identity.Caller{User: "jane@example.com", Roles: []string{identity.All, identity.SystemManager}}
+	if _, err := p.callAs(manager, "POST", "framework.plugins.install", wasm); err != nil {
+		t.Errorf("a System Manager: %v", err)
+	}
+	p.serves("2")
+	err := p.store.Read(t.Context(), func(tx document.Tx) error {
+		doc, err := p.documents.Get(t.Context(), tx, manager, "Plugin", "acme.a")
+		if err == nil && doc.Text("modified_by") != manager.User {
+			t.Errorf("modified by %s", doc.Text("modified_by"))
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPluginsDoNotManage: a plugin that acts for an administrator is no
+// administrator.
+func TestPluginsDoNotManage(t *testing.T) {
+	p := newProcess(t)
+	p.install(plugin(t, "1", nil, "method_call"))
+	f := p.refuses(fault.Permission, "acme.a.method_call", m{"method": "framework.plugins.disable", "args": m{"plugin": "acme.a"}})
+	if !strings.Contains(f.Message, "by people") {
+		t.Errorf("message %q", f.Message)
+	}
+	p.serves("1")
+}
+
+func TestApproval(t *testing.T) {
+	p := newProcess(t)
+	fetch := m{"allowed_hosts": []any{"a.example"}}
+	// A fresh one serves without.
+	done := p.install(plugin(t, "1", fetch, "kv_get", "http_fetch"))
+	if done["pending"] != false || done["status"] != "Awaiting Approval" {
+		t.Errorf("installed %v", done)
+	}
+	if f := p.refuses(fault.Permission, "acme.a.http_fetch", m{"url": "a.example"}); !strings.Contains(f.Message, "http_fetch") {
+		t.Errorf("message %q", f.Message)
+	}
+	if v, err := p.call("POST", "acme.a.kv_get", m{"key": "x"}); v != nil || err != nil {
+		t.Errorf("what needs no approval: %v, %v", v, err)
+	}
+	p.manage("approve", m{"plugin": "acme.a"})
+	p.status(ledger.Active)
+	if _, err := p.call("POST", "acme.a.http_fetch", m{"url": "a.example"}); err != nil {
+		t.Error(err)
+	}
+
+	// One host more waits, while the old version serves; so it does when only
+	// part of it is approved.
+	more := m{"allowed_hosts": []any{"a.example", "b.example"}, "grants": []string{"elevated"}}
+	done = p.install(plugin(t, "2", more, "kv_get", "http_fetch"))
+	if done["pending"] != true || !slices.Equal(done["grants_waiting"].([]any), []any{"elevated", "http_fetch:b.example"}) {
+		t.Errorf("installed %v", done)
+	}
+	p.serves("1")
+	p.status(ledger.Awaiting)
+	p.manage("approve", m{"plugin": "acme.a"}) // all but elevated
+	p.serves("1")
+	p.refuses(fault.Validation, "framework.plugins.approve", m{"plugin": "acme.a", "grants": "doc_get"})
+	p.manage("approve", m{"plugin": "acme.a", "grants": []any{"elevated"}})
+	p.serves("2")
+	p.status(ledger.Active)
+	if _, err := p.call("POST", "acme.a.http_fetch", m{"url": "b.example"}); err != nil || len(p.fetched) != 2 {
+		t.Errorf("%v, fetched %v", err, p.fetched)
+	}
+
+	p.manage("revoke", m{"plugin": "acme.a", "grants": "http_fetch:b.example"})
+	p.refuses(fault.Permission, "acme.a.http_fetch", m{"url": "b.example"})
+	p.manage("revoke", m{"plugin": "acme.a"})
+	p.refuses(fault.Permission, "acme.a.http_fetch", m{"url": "a.example"})
+
+	// A version that waits is put aside by rolling back.
+	p.install(plugin(t, "3", more, "kv_get", "http_fetch", "enqueue"))
+	p.serves("2")
+	p.manage("rollback", m{"plugin": "acme.a"})
+	p.serves("2")
+	if r := p.record(); r["pending_hash"] != nil {
+		t.Errorf("record %v", r)
+	}
+	p.install(plugin(t, "3", more, "kv_get", "http_fetch", "enqueue"), "approve", "enqueue")
+	p.serves("3")
+}
+
+// TestElevated: what a plugin may do by its grant it does as the caller, and
+// only under the grant.
+func TestElevated(t *testing.T) {
+	p := newProcess(t)
+	jane := &identity.Caller{User: "jane@example.com", Roles: []string{identity.All}}
+	p.install(plugin(t, "1", m{"grants": []string{"elevated"}}, "doc_insert", "method_call"))
+	insert := func() (any, error) {
+		return p.callAs(jane, http.MethodPost, "acme.a.doc_insert", m{"doc": m{"doctype": "Role", "role_name": "Boss"}})
+	}
+	if _, err := insert(); fault.KindOf(err) != fault.Permission {
+		t.Fatalf("without approval: %v", err)
+	}
+	p.manage("approve", m{"plugin": "acme.a", "grants": "elevated"})
+	doc, err := insert()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owner := doc.(m)["owner"]; owner != jane.User {
+		t.Errorf("the owner is %v", owner)
+	}
+	// A method it calls is the caller's again.
+	_, err = p.callAs(jane, http.MethodPost, "acme.a.method_call", m{"method": "framework.plugins.list"})
+	if fault.KindOf(err) != fault.Permission {
+		t.Errorf("elevation is handed on: %v", err)
+	}
+}
+
+// TestTwoProcesses: what one process installs, another one on the same database
+// takes over when it looks.
+func TestTwoProcesses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "site.db")
+	a, b := start(t, file, t.TempDir()), start(t, file, t.TempDir())
+	a.install(plugin(t, "1", nil))
+	b.sync()
+	b.serves("1")
+	b.install(plugin(t, "2", nil))
+	a.serves("1")
+	a.sync()
+	a.serves("2")
+	a.manage("rollback", m{"plugin": "acme.a"})
+	b.sync()
+	b.serves("1")
+	b.manage("disable", m{"plugin": "acme.a"})
+	a.sync()
+	a.serves("")
+	a.manage("enable", m{"plugin": "acme.a"})
+	a.manage("uninstall", m{"plugin": "acme.a"})
+	b.sync()
+	b.serves("")
+	a.install(plugin(t, "3", nil))
+	// And one that starts later has it from the beginning.
+	start(t, file, t.TempDir()).serves("3")
+}
