@@ -95,19 +95,28 @@ func dateToken(token string, now time.Time) string {
 // nameBySeries resolves a pattern. The counter's scope is the text before it,
 // so a new month starts again at 1.
 func (s *Service) nameBySeries(ctx context.Context, tx Tx, doc *Document, parts []seriesPart) (string, error) {
+	return resolveSeries(doc, parts, s.now(), func(prefix string, width int) (string, error) {
+		n, err := tx.Next(ctx, seriesCounter(doc.Type, prefix))
+		return fmt.Sprintf("%0*d", width, n), err
+	})
+}
+
+// resolveSeries resolves a pattern for a document named at a time; count gives
+// the number that stands behind a text.
+func resolveSeries(doc *Document, parts []seriesPart, at time.Time, count func(prefix string, width int) (string, error)) (string, error) {
 	var name strings.Builder
 	for _, part := range parts {
 		switch {
 		case part.width > 0:
-			n, err := tx.Next(ctx, seriesCounter(doc.Type, name.String()))
+			number, err := count(name.String(), part.width)
 			if err != nil {
 				return "", err
 			}
-			fmt.Fprintf(&name, "%0*d", part.width, n)
+			name.WriteString(number)
 		case part.token == "":
 			name.WriteString(part.literal)
 		case isDateToken(part.token):
-			name.WriteString(dateToken(part.token, s.now()))
+			name.WriteString(dateToken(part.token, at))
 		default:
 			f := doc.Type.Field(part.token)
 			if f == nil || f.Index < 0 {

@@ -261,6 +261,9 @@ func (s *Service) remove(ctx context.Context, tx Tx, caller *identity.Caller, do
 	if err := s.removeBelonging(ctx, tx, doc); err != nil {
 		return err
 	}
+	if err := s.giveBack(ctx, tx, doc); err != nil {
+		return err
+	}
 	err = s.record(ctx, tx, caller, "Deleted Document", map[string]any{
 		"deleted_doctype": doc.Type.Name, "deleted_name": doc.Name(),
 		"data": string(doc.AppendJSON(nil, View{Levels: ^uint16(0), WithNull: true})),

@@ -80,6 +80,13 @@ func newSiteIn(t testing.TB, dir string) *testSite {
 		Methods: method.New(method.Config{
 			Table: table, Store: db, Documents: documents, Invoker: plugins{},
 			Aliases: map[string]string{"oldbrand.": "framework."},
+			Caller: func(_ context.Context, user string) (*identity.Caller, error) {
+				name, _, _ := strings.Cut(user, "@")
+				return callers[name], nil
+			},
+			Observe: func(ctx context.Context, fn func(string, []any, time.Duration)) context.Context {
+				return store.WithObserver(ctx, fn)
+			},
 		}),
 		Raw: rawMethod,
 		Observe: func(ctx context.Context, fn func(string, []any, time.Duration)) context.Context {

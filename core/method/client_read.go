@@ -3,7 +3,9 @@ package method
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
+	"time"
 
 	"armature/core/document"
 	"armature/core/fault"
@@ -19,7 +21,30 @@ func clientList(ctx context.Context, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return raw(call.Documents.AppendList(ctx, call.Tx, call.Caller, nil, doctype, q))
+	show := func() {}
+	if q.Debug && call.Caller.Desk && call.Methods.observe != nil {
+		ctx, show = call.watch(ctx)
+	}
+	rows, err := call.Documents.AppendList(ctx, call.Tx, call.Caller, nil, doctype, q)
+	show()
+	return raw(rows, err)
+}
+
+// watch notes the statements a list executes; show puts them into the answer
+// under exc, in the form errors have (SPEC: debug).
+func (c *Call) watch(ctx context.Context) (_ context.Context, show func()) {
+	lines := []string{}
+	var spent time.Duration
+	ctx = c.Methods.observe(ctx, func(sql string, _ []any, took time.Duration) {
+		lines = append(lines, sql)
+		spent += took
+	})
+	return ctx, func() {
+		text, err := encode(append(lines, fmt.Sprintf("Execution time: %.6f sec", spent.Seconds())))
+		if err == nil {
+			c.Extra = map[string]any{"exc": string(text)}
+		}
+	}
 }
 
 func clientCount(ctx context.Context, call *Call) (any, error) {

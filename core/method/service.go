@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"time"
 
 	"armature/core/document"
 	"armature/core/identity"
@@ -17,6 +18,7 @@ type Service struct {
 	documents *document.Service
 	aliases   aliases
 	callers   func(ctx context.Context, user string) (*identity.Caller, error)
+	observe   func(ctx context.Context, fn func(sql string, args []any, took time.Duration)) context.Context
 	log       *slog.Logger
 }
 
@@ -32,6 +34,9 @@ type Config struct {
 	// Caller makes the Caller another user would be, to explain what that user
 	// may do; nil: nobody asks about others.
 	Caller func(ctx context.Context, user string) (*identity.Caller, error)
+	// Observe makes a context in which every statement is shown to fn, for lists
+	// with debug; nil: debug shows nothing.
+	Observe func(ctx context.Context, fn func(sql string, args []any, took time.Duration)) context.Context
 }
 
 // New makes the service of one site.
@@ -41,7 +46,7 @@ func New(c Config) *Service {
 	}
 	return &Service{
 		table: c.Table, invoker: c.Invoker, store: c.Store, documents: c.Documents,
-		aliases: newAliases(c.Aliases), callers: c.Caller, log: c.Logger,
+		aliases: newAliases(c.Aliases), callers: c.Caller, observe: c.Observe, log: c.Logger,
 	}
 }
 
