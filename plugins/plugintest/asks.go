@@ -3,10 +3,12 @@ package plugintest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"armature/plugins/bundle"
+	"armature/plugins/manifest"
 	"armature/runtime/wasmtest"
 )
 
@@ -27,7 +29,10 @@ func Asks(tb testing.TB, plugin, version, salt string, more map[string]any, capa
 		fmt.Fprintf(&wat, "  (import \"armature1\" %q (func $%s (param i32 i32 i32 i32) (result i32)))\n", c, c)
 	}
 	fmt.Fprintf(&wat, "  (memory (export \"memory\") 4)\n  (data (i32.const 16) %q)\n", salt)
-	manifest := map[string]any{"name": plugin, "version": version, "abi": 1, "grants": capabilities}
+	grants := slices.DeleteFunc(slices.Clone(capabilities), func(c string) bool {
+		return !slices.Contains(manifest.Grantable(), c)
+	})
+	members := map[string]any{"name": plugin, "version": version, "abi": 1, "grants": grants}
 	methods := []any{map[string]any{"path": plugin + ".echo", "export": "echo"}}
 	wat.WriteString(`  (func $echo (export "echo") (param $n i32)
     (call $output (i32.const 4096) (call $input (i32.const 4096) (i32.const 61440))))
@@ -43,18 +48,18 @@ func Asks(tb testing.TB, plugin, version, salt string, more map[string]any, capa
 `, c, c, c)
 	}
 	wat.WriteString(")\n")
-	manifest["methods"] = methods
+	members["methods"] = methods
 	for key, v := range more {
 		if list, ok := v.([]string); ok && key == "grants" {
-			v = append(list, capabilities...)
+			v = append(list, grants...)
 		}
-		manifest[key] = v
+		members[key] = v
 	}
 	wasm, err := wasmtest.Assemble(wat.String())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	text, err := json.Marshal(manifest)
+	text, err := json.Marshal(members)
 	if err != nil {
 		tb.Fatal(err)
 	}

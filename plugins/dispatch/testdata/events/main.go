@@ -70,6 +70,18 @@ func again(n int32) {
 	}
 }
 
+// trace notes which event it hears, and refuses to go to Mordor.
+//
+//go:wasmexport t.events.trace
+func trace(n int32) {
+	ev := receive(n)
+	doc := ev["doc"].(object)
+	call(docInsert, object{"doc": object{"doctype": "Note", "title": ev["event"]}})
+	if doc["to"] == ev["event"] {
+		fail(2, object{"message": "one does not simply walk there"})
+	}
+}
+
 // insert stores its argument doc.
 //
 //go:wasmexport t.events.insert
