@@ -102,7 +102,7 @@ func (x *export) record(call *method.Call, input []byte, tape *hostapi.Tape, out
 	c := &replay.Call{
 		Site: x.plugin.Site, Plugin: x.plugin.Name, Version: x.version, Hash: x.hash,
 		Method: x.label, Export: x.name, User: call.Caller.User, At: time.Now().UTC(),
-		Input: input, Limits: x.limits, Traffic: x.plugin.Limits, Tape: tape, Outcome: outcome,
+		Input: string(input), Limits: x.limits, Traffic: x.plugin.Limits, Tape: tape, Outcome: outcome,
 	}
 	if call.Request != nil {
 		c.Request = call.Request.ID

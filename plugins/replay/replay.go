@@ -31,10 +31,10 @@ type Call struct {
 	Request string    `json:"request,omitempty"`
 	At      time.Time `json:"at"`
 
-	Input   json.RawMessage `json:"input"`
-	Limits  engine.Limits   `json:"limits"`
-	Traffic hostapi.Limits  `json:"traffic"`
-	Tape    *hostapi.Tape   `json:"tape"`
+	Input   string         `json:"input"` // JSON, byte for byte
+	Limits  engine.Limits  `json:"limits"`
+	Traffic hostapi.Limits `json:"traffic"`
+	Tape    *hostapi.Tape  `json:"tape"`
 
 	Outcome Outcome `json:"outcome"`
 }
@@ -69,7 +69,7 @@ func (o Outcome) Same(p Outcome) bool {
 
 // Again runs the call on the module it was made with.
 func (c *Call) Again(ctx context.Context, m *engine.Module) Outcome {
-	output, usage, err := hostapi.Rerun(ctx, m, c.Export, c.Input, c.Limits, c.Traffic, c.Tape)
+	output, usage, err := hostapi.Rerun(ctx, m, c.Export, []byte(c.Input), c.Limits, c.Traffic, c.Tape)
 	return OutcomeOf(output, usage, err)
 }
 

@@ -1,0 +1,211 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"armature/plugins/plugintest"
+)
+
+// install installs a plugin over HTTP, as a program does.
+func (s *server) install(wasm []byte) map[string]any {
+	s.t.Helper()
+	return s.want("POST", "/api/method/framework.plugins.install",
+		map[string]any{"wasm": base64.StdEncoding.EncodeToString(wasm)}).(map[string]any)
+}
+
+// TestInstallOverHTTP: what one server installs, another one on the same data
+// serves within moments, and commands change both.
+func TestInstallOverHTTP(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		a := in.serve()
+		a.auth = in.keys("Administrator")
+		b := in.serve()
+		b.auth = a.auth
+		version := func(n string) []byte {
+			return plugintest.Asks(t, "acme.a", n, n, map[string]any{"methods": []any{
+				map[string]any{"path": "acme.a.v" + n, "export": "echo"},
+			}})
+		}
+		answers := func(s *server, path string) bool {
+			status, _ := s.call("POST", "/api/method/"+path, map[string]any{})
+			return status == http.StatusOK
+		}
+		a.install(version("1"))
+		if !answers(a, "acme.a.v1") {
+			t.Fatal("the server that installed it does not answer")
+		}
+		eventually(t, "the other server answers", func() bool { return answers(b, "acme.a.v1") })
+		file := filepath.Join(t.TempDir(), "a.wasm")
+		if err := os.WriteFile(file, version("2"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out := in.run("plugin", "install", "--dry-run", file); !strings.Contains(out, "would install acme.a 2 in place of 1") {
+			t.Errorf("dry run: %s", out)
+		}
+		in.run("plugin", "install", file)
+		eventually(t, "both serve the next version", func() bool { return answers(a, "acme.a.v2") && answers(b, "acme.a.v2") })
+		in.run("plugin", "rollback", "acme.a")
+		eventually(t, "both serve the version before", func() bool { return answers(a, "acme.a.v1") && answers(b, "acme.a.v1") })
+		in.run("plugin", "disable", "acme.a")
+		eventually(t, "it is disabled", func() bool { return !answers(a, "acme.a.v1") && !answers(b, "acme.a.v1") })
+		if out := in.run("plugin", "list"); !strings.Contains(out, "Disabled") {
+			t.Errorf("list: %s", out)
+		}
+		in.run("plugin", "enable", "acme.a")
+		a.stop()
+		eventually(t, "it is back", func() bool { return answers(b, "acme.a.v1") })
+		again := in.serve()
+		again.auth = b.auth
+		if !answers(again, "acme.a.v1") {
+			t.Error("a server that starts later does not serve it")
+		}
+		in.run("plugin", "uninstall", "acme.a")
+		eventually(t, "it is gone", func() bool { return !answers(again, "acme.a.v1") })
+	})
+}
+
+// TestFetchOfPlugin: a plugin reaches what an administrator has approved, and a
+// private address only where the site names it.
+func TestFetchOfPlugin(t *testing.T) {
+	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "%s %s %s", r.Method, r.Header.Get("X-Test"), body)
+	}))
+	defer outside.Close()
+	host := strings.TrimPrefix(outside.URL, "http://")
+	in := &installation{t: t, data: t.TempDir()}
+	s := in.serve()
+	s.auth = in.keys("Administrator")
+	s.install(plugintest.Asks(t, "acme.a", "1", "1", map[string]any{"allowed_hosts": []string{host}}, "http_fetch", "kv_set", "kv_get"))
+	fetch := func(url string) (int, map[string]any) {
+		return s.call("POST", "/api/method/acme.a.http_fetch", map[string]any{
+			"url": url, "method": "PUT", "headers": map[string]any{"X-Test": "yes"}, "body": "hello",
+		})
+	}
+	refused := func(why, want string) {
+		t.Helper()
+		if status, answer := fetch(outside.URL + "/x"); status != http.StatusForbidden || !strings.Contains(fmt.Sprint(answer), want) {
+			t.Fatalf("%s: %d %v", why, status, answer)
+		}
+	}
+	refused("before approval", "http_fetch")
+	in.run("plugin", "approve", "acme.a")
+	eventually(t, "the grant is there", func() bool {
+		_, answer := fetch(outside.URL)
+		return !strings.Contains(fmt.Sprint(answer), "not granted")
+	})
+	refused("a private address", "may not be reached")
+	in.run("site", "config", "default", "set", "allowed_private_hosts", `["`+host+`"]`)
+	eventually(t, "the plugin reaches it", func() bool {
+		status, answer := fetch(outside.URL)
+		message, _ := answer["message"].(map[string]any)
+		return status == http.StatusOK && message["status"] == 200.0 && message["body"] == "PUT yes hello"
+	})
+	if status, _ := fetch("http://localhost:1/"); status != http.StatusForbidden {
+		t.Errorf("another host: %d", status)
+	}
+
+	// What a plugin keeps it finds again; a GET keeps nothing.
+	s.want("POST", "/api/method/acme.a.kv_set", map[string]any{"key": "k", "value": 1})
+	s.want("GET", "/api/method/acme.a.kv_set?key=k&value=2", nil)
+	if v := s.want("POST", "/api/method/acme.a.kv_get", map[string]any{"key": "k"}); v != 1.0 {
+		t.Errorf("kept %v", v)
+	}
+}
+
+// TestFailedCalls: a failed call is counted, logged, and where the site wants it
+// kept and run again.
+func TestFailedCalls(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	in.run("site", "new", "default")
+	in.run("site", "config", "default", "set", "record_failed_calls", "true")
+	file := filepath.Join(t.TempDir(), "a.wasm")
+	if err := os.WriteFile(file, plugintest.Asks(t, "acme.a", "1", "1", nil, "doc_get"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in.run("plugin", "install", file)
+	s := in.serve()
+	s.auth = in.keys("Administrator")
+	for range 2 {
+		if status, _ := s.call("POST", "/api/method/acme.a.doc_get", map[string]any{"doctype": "ToDo", "name": "none"}); status != http.StatusNotFound {
+			t.Fatalf("status %d", status)
+		}
+	}
+	resp, err := http.Get(s.url + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`armature_plugin_calls_total{method="acme.a.doc_get",plugin="acme.a"} 2`,
+		`armature_plugin_errors_total{method="acme.a.doc_get",plugin="acme.a",type="DoesNotExistError"} 2`,
+		`armature_plugin_fuel_count{method="acme.a.doc_get",plugin="acme.a"} 2`,
+	} {
+		if !bytes.Contains(text, []byte(want)) {
+			t.Errorf("the metrics lack %s", want)
+		}
+	}
+	lines := s.want("GET", "/api/method/framework.plugins.logs?plugin=acme.a", nil).([]any)
+	if len(lines) != 2 || lines[0].(map[string]any)["type"] != "DoesNotExistError" {
+		t.Errorf("logs %v", lines)
+	}
+	eventually(t, "the log is there for commands", func() bool {
+		out, _, err := in.try("", "plugin", "logs", "acme.a", "-n", "1")
+		return err == nil && strings.Count(out, "plugin call failed") == 1
+	})
+	files, err := filepath.Glob(filepath.Join(in.data, "sites", "default", "failed_calls", "*.json"))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("kept %v, %v", files, err)
+	}
+	var got struct {
+		Same     bool           `json:"same"`
+		Recorded map[string]any `json:"recorded"`
+		Now      map[string]any `json:"now"`
+	}
+	if err := json.Unmarshal([]byte(in.run("plugin", "replay", "--json", files[0])), &got); err != nil {
+		t.Fatal(err)
+	}
+	if !got.Same || got.Now["fuel"] != got.Recorded["fuel"] || got.Now["fuel"] == 0.0 {
+		t.Errorf("replayed %+v", got)
+	}
+
+	// Another plugin asks for something else.
+	other := filepath.Join(t.TempDir(), "b.wasm")
+	if err := os.WriteFile(other, plugintest.Asks(t, "acme.a", "2", "2", map[string]any{
+		"methods": []any{map[string]any{"path": "acme.a.doc_get", "export": "echo"}},
+	}, "doc_get"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err = os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(files[0], bytes.Replace(text, []byte(`"export": "doc_get"`), []byte(`"export": "echo"`), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, stderr, err := in.try("", "plugin", "replay", "--plugin", other, files[0]); err == nil || !strings.Contains(stderr, "otherwise") {
+		t.Errorf("%v: %s", err, out)
+	}
+	arguments := filepath.Join(t.TempDir(), "arguments.json")
+	if err := os.WriteFile(arguments, []byte(`{"a": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, stderr, err := in.try("", "plugin", "run", "acme.a.echo", "--input", arguments)
+	if err != nil || strings.TrimSpace(out) != `{"a":1}` && strings.TrimSpace(out) != `{"a": 1}` || !strings.Contains(stderr, "instructions") {
+		t.Errorf("run: %v %s %s", err, out, stderr)
+	}
+}
