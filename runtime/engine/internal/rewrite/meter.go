@@ -59,7 +59,7 @@ func (e *emitter) body(i int, d *decoder) []byte {
 	m := e.m
 	e.f = &m.info[i]
 	e.deep = !e.f.inline && m.deep(e.f)
-	e.local = !e.f.inline && e.f.tight
+	e.local = !e.f.inline && e.f.loops && (e.f.tight || e.f.calls <= 1)
 	e.temp = e.f.locals
 	e.out, e.marks, e.frames, e.cur = e.out[:0], e.marks[:0], e.frames[:0], 0
 

@@ -29,6 +29,7 @@ type funcInfo struct {
 	tight   bool // has a loop without calls
 	unknown bool // calls through a table
 	bulk    bool
+	calls   int      // how many instructions call something
 	callees []uint32 // own functions called directly, by own index
 	inline  bool     // charged to its callers
 	total   int64    // cost with callees, if inline
@@ -126,10 +127,12 @@ func (m *module) scanBody(d *decoder, i int) {
 			}
 		case opCall:
 			d.called()
+			f.calls++
 			m.scanCall(f, m.funcIndex(in.a))
 		case opCallIndirect:
 			m.typeIndex(in.a)
 			d.called()
+			f.calls++
 			f.cost += costIndirect
 			f.unknown = true
 		case opLocalGet, opLocalSet, opLocalTee:
@@ -148,6 +151,7 @@ func (m *module) scanBody(d *decoder, i int) {
 			m.scanMisc(&in)
 			if isBulk(in.sub) {
 				d.called()
+				f.calls++
 				f.bulk = true
 				f.cost += costBulk
 			}
