@@ -174,3 +174,38 @@ func write(t *testing.T, dir, name string, content []byte) {
 		t.Fatal(err)
 	}
 }
+
+// TestDocTypeFiles: a directory may hold the DocTypes of its plugin in files.
+func TestDocTypeFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "todo")
+	write(t, dir, "armature.json", []byte(text))
+	write(t, dir, "any.wasm", named)
+	plain, err := bundle.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "doctypes/a.json", []byte(`{"name": "A"}`))
+	write(t, dir, "doctypes/b.json", []byte(`{"name": "B"}`))
+	write(t, dir, "doctypes/.b.json.swp", []byte("x"))
+	b, err := bundle.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b.Manifest.DocTypes) != 2 || string(b.Manifest.DocTypes[1]) != `{"name":"B"}` || b.Hash == plain.Hash {
+		t.Errorf("DocTypes %s", b.Manifest.DocTypes)
+	}
+	whole, err := bundle.Whole(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one, err := bundle.Parse(whole); err != nil || one.Hash != b.Hash {
+		t.Errorf("as one file: %v", err)
+	}
+	if files, err := bundle.Files(dir); err != nil || len(files) != 4 {
+		t.Errorf("files %v, %v", files, err)
+	}
+	write(t, dir, "doctypes/c.json", []byte("{"))
+	if _, err := bundle.Read(dir); err == nil || !strings.Contains(err.Error(), "c.json") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/plugins/ledger"
+	"armature/plugins/plugintest"
 )
 
 func TestInstall(t *testing.T) {
@@ -209,6 +210,47 @@ func TestElevated(t *testing.T) {
 	_, err = p.callAs(jane, http.MethodPost, "acme.a.method_call", m{"method": "framework.plugins.list"})
 	if fault.KindOf(err) != fault.Permission {
 		t.Errorf("elevation is handed on: %v", err)
+	}
+}
+
+// TestElevationEndsAtHandlers: who hears of what an elevated plugin writes acts as
+// the caller, without the elevation.
+func TestElevationEndsAtHandlers(t *testing.T) {
+	p := newProcess(t)
+	jane := &identity.Caller{User: "jane@example.com", Roles: []string{identity.All}}
+	p.install(plugin(t, "1", m{"grants": []string{"elevated"}}, "doc_insert"), "approve", "elevated")
+	role := m{"doc": m{"doctype": "Role", "role_name": "Boss"}}
+	if _, err := p.callAs(jane, http.MethodPost, "acme.a.doc_insert", role); err != nil {
+		t.Fatal(err)
+	}
+	// This handler hands the event on to doc_insert: it would insert the role
+	// that is being validated.
+	role = m{"doc": m{"doctype": "Role", "role_name": "Boss of bosses"}}
+	p.install(plugintest.Asks(t, "acme.c", "1", "", m{"events": m{"Role.validate": "doc_insert"}}, "doc_insert"))
+	if _, err := p.callAs(jane, http.MethodPost, "acme.a.doc_insert", role); fault.KindOf(err) != fault.Permission {
+		t.Errorf("a handler inserted a role as jane: %v", err)
+	}
+}
+
+// TestKeptApart: what a plugin keeps no other plugin finds.
+func TestKeptApart(t *testing.T) {
+	p := newProcess(t)
+	p.install(plugin(t, "1", nil, "kv_get", "kv_set"))
+	p.install(plugintest.Asks(t, "acme.b", "1", "", nil, "kv_get"))
+	if _, err := p.call("POST", "acme.a.kv_set", m{"key": "k", "value": "secret"}); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := p.call("POST", "acme.a.kv_get", m{"key": "k"}); v != "secret" || err != nil {
+		t.Errorf("its own: %v, %v", v, err)
+	}
+	if v, err := p.call("POST", "acme.b.kv_get", m{"key": "k"}); v != nil || err != nil {
+		t.Errorf("another's: %v, %v", v, err)
+	}
+	if _, ok := p.kv.Get("two", "acme.a", "k"); ok {
+		t.Error("another site has it")
+	}
+	if _, ok := p.kv.Get("one", "acme.a", "k"); !ok {
+		t.Error("the site does not have it")
 	}
 }
 
