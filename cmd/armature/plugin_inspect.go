@@ -1,27 +1,39 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"armature/plugins/bundle"
+	"armature/plugins/grant"
+	"armature/runtime/engine"
+	"armature/runtime/hostapi"
 )
 
 func (a *app) pluginInspectCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "inspect FILE",
-		Short: "Show what a plugin claims and asks for, without running it",
+		Short: "Show what a plugin claims and asks for",
+		Long:  "Show what a plugin claims and asks for, and how its calls will start: from a snapshot, or in an\ninstance of their own. The module initialises itself as on a server; no method runs.",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := bundle.Read(args[0])
 			if err != nil {
 				return err
 			}
 			m := b.Manifest
+			info, asked, loadError := a.inspectModule(cmd.Context(), b)
 			if a.json {
-				return a.printJSON(map[string]any{"manifest": m, "hash": b.Hash, "module_bytes": len(b.Module)})
+				out := map[string]any{"manifest": m, "hash": b.Hash, "module_bytes": len(b.Module)}
+				if loadError != nil {
+					out["error"] = explain(loadError)
+				} else {
+					out["pristine"], out["reason"], out["snapshot_bytes"], out["grants_asked"] = info.Pristine, info.Reason, info.SnapshotBytes, asked
+				}
+				return a.printJSON(out)
 			}
 			w := a.stdout
 			fmt.Fprintf(w, "%s %s (ABI %d, %d KiB)\nhash     %s\n", m.Name, m.Version, m.ABI, len(b.Module)/1024, b.Hash)
@@ -34,11 +46,20 @@ func (a *app) pluginInspectCommand() *cobra.Command {
 			for _, h := range m.Handlers() {
 				fmt.Fprintf(w, "event    %s.%s\n", h.DocType, h.Event)
 			}
-			for _, g := range m.Grants {
-				fmt.Fprintf(w, "grant    %s\n", g)
+			for _, g := range asked {
+				approval := ""
+				if grant.NeedsApproval(g) {
+					approval = "  (an administrator has to approve it)"
+				}
+				fmt.Fprintf(w, "grant    %s%s\n", g, approval)
 			}
-			for _, h := range m.AllowedHosts {
-				fmt.Fprintf(w, "host     %s\n", h)
+			switch {
+			case loadError != nil:
+				fmt.Fprintf(w, "error    %s\n", explain(loadError))
+			case info.Pristine:
+				fmt.Fprintf(w, "start    from a snapshot of %d KiB\n", info.SnapshotBytes/1024)
+			default:
+				fmt.Fprintf(w, "start    in an instance of its own for every call: %s\n", info.Reason)
 			}
 			return nil
 		},
@@ -60,4 +81,19 @@ func remarks(verbs, roles []string, guest bool) string {
 		return ""
 	}
 	return "  (" + strings.Join(parts, "; ") + ")"
+}
+
+// inspectModule loads the module as a server does.
+func (a *app) inspectModule(ctx context.Context, b *bundle.Bundle) (info engine.Info, asked []string, err error) {
+	e, err := engine.New(ctx, engine.Config{Imports: hostapi.Imports(hostapi.Config{})})
+	if err != nil {
+		return info, nil, err
+	}
+	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
+	m, err := e.Load(ctx, b.Module)
+	if err != nil {
+		return info, nil, err
+	}
+	defer m.Release()
+	return m.Inspect(), grant.Asked(b.Manifest, m.Imports()), nil
 }
