@@ -24,6 +24,7 @@ type options struct {
 	rounds    int
 	conns     int
 	documents int
+	large     int // rows of the large table; no more than documents: left out
 	json      string
 }
 
@@ -52,6 +53,7 @@ func runAll(ctx context.Context, args []string) error {
 	flags.IntVar(&o.rounds, "rounds", 3, "rounds; the median counts")
 	flags.IntVar(&o.conns, "conns", 16, "connections")
 	flags.IntVar(&o.documents, "documents", 10_000, "documents in the table")
+	flags.IntVar(&o.large, "large", 1_000_000, "rows of the large table, for lists that must stay flat; 0 leaves it out")
 	flags.StringVar(&o.json, "json", "", "file to write the numbers to")
 	if err := flags.Parse(args); err != nil {
 		return err

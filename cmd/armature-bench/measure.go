@@ -42,7 +42,7 @@ func measure(ctx context.Context, o options, name, database string) (r *report, 
 	serve := func() (*process, error) {
 		return start(ctx, env, o.server, "serve", "--listen", "127.0.0.1:0")
 	}
-	r = &report{Database: name, Connections: o.conns, Documents: o.documents}
+	r = &report{Database: name, Connections: o.conns, Documents: o.documents, Large: o.large}
 	first, err := serve()
 	if err != nil {
 		return nil, err
@@ -85,6 +85,9 @@ func measure(ctx context.Context, o options, name, database string) (r *report, 
 		r.Rows = append(r.Rows, row)
 	}
 	r.PeakMemory = ours.memory("VmHWM")
+	if r.Growth, err = growTable(ctx, o, ours.address, t.auth, strings.TrimPrefix(env[1], "ARMATURE_DATABASE="), filepath.Join(dir, "data")); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 

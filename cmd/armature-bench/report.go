@@ -19,6 +19,8 @@ type report struct {
 	Start       time.Duration `json:"start_ns"`       // with both there
 	IdleMemory  int64         `json:"idle_bytes"`
 	PeakMemory  int64         `json:"peak_bytes"`
+	Large       int           `json:"large"` // rows of the large table
+	Growth      []growth      `json:"growth"`
 }
 
 // row is one case.
@@ -40,6 +42,14 @@ func (r *report) print(w io.Writer) {
 	t.Flush()
 	fmt.Fprintf(w, "\nfirst start %s, later ones %s; memory idle %s, peak %s\n",
 		ms(r.FirstStart), ms(r.Start), mib(r.IdleMemory), mib(r.PeakMemory))
+	if len(r.Growth) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\na list of 20, one connection, %d rows and %d\n\n", r.Documents, r.Large)
+	for _, g := range r.Growth {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.2f\t\n", g.Name, ms(g.Small), ms(g.Large), float64(g.Large)/float64(g.Small))
+	}
+	t.Flush()
 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond)) }
