@@ -176,9 +176,14 @@ func (l *Ledger) Grants(site string, g *registry.Generation) grant.Given {
 
 // Decide says whether a generation serves a site; for dispatch.Config. One that
 // asks for more than the old one and has not been approved waits while that
-// serves. Of a stored plugin only what is to serve is ever loaded.
+// serves. Of a stored plugin only what is to serve is ever loaded. Before the
+// records were read once nothing serves: it might be disabled.
 func (l *Ledger) Decide(site string, g, old *registry.Generation) registry.Decision {
-	r := l.site(site).record(g.Manifest.Name)
+	s := l.site(site)
+	if s == nil || s.records.Load() == nil {
+		return registry.Off
+	}
+	r := s.record(g.Manifest.Name)
 	switch {
 	case r != nil && r.Status == Disabled:
 		return registry.Off
