@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
 	"armature/core/document"
 	"armature/core/egress"
@@ -83,7 +82,7 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 	})
 	g.plugins = dispatch.New(dispatch.Config{
 		Registry: g.registry, Logger: log, Logs: g.logs, Meter: m,
-		Services: g.services, Setting: g.setting, Zone: g.zone,
+		Services: g.services, Setting: g.setting,
 		Grants: g.ledger.Grants, Decide: g.ledger.Decide,
 		KV: g.kv, Fetch: g.fetch,
 		Record: g.records, Failed: g.keepFailed,
@@ -191,12 +190,4 @@ func (g *guests) setting(_ context.Context, site, plugin, key string) (json.RawM
 		return nil, nil
 	}
 	return t.Site.Config().Plugin(plugin, key), nil
-}
-
-func (g *guests) zone(site string) *time.Location {
-	t := g.tenant(site)
-	if t == nil {
-		return time.UTC
-	}
-	return t.Site.Location()
 }

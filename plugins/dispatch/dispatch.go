@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"time"
 
 	"armature/core/document"
 	"armature/core/method"
@@ -41,11 +40,8 @@ type Config struct {
 	Grants func(site string, g *registry.Generation) grant.Given
 	// Decide says whether a generation serves a site; nil: all do.
 	Decide func(site string, g, old *registry.Generation) registry.Decision
-	// Zone is the time zone of a site, for the values of event handlers; nil: UTC.
-	Zone func(site string) *time.Location
-
-	KV    hostapi.KV                                      // what kv_* reach; nil: they are not offered
-	Fetch func(site string, given []string) hostapi.Fetch // makes what http_fetch reaches; nil: it is not offered
+	KV     hostapi.KV                                      // what kv_* reach; nil: they are not offered
+	Fetch  func(site string, given []string) hostapi.Fetch // makes what http_fetch reaches; nil: it is not offered
 
 	// Record says whether a site wants its failed calls kept, and Failed keeps one.
 	Record func(site string) bool

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"time"
 
 	"armature/core/document"
 	"armature/core/fault"
@@ -32,7 +31,7 @@ func (h *handler) run(ctx context.Context, ev *document.Event) error {
 	if err != nil || output == nil || !slices.Contains(settable, ev.Name) {
 		return err
 	}
-	return h.set(ev.Doc, output)
+	return h.set(call.Documents, ev, output)
 }
 
 // methodCall is the method call that the handler counts as: nested in the guest's
@@ -88,33 +87,12 @@ var settable = []string{
 
 // set puts the output of a handler into the document. What the platform itself
 // keeps about a document is not the handler's to change.
-func (h *handler) set(doc *document.Document, output []byte) error {
+func (h *handler) set(documents *document.Service, ev *document.Event, output []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(output))
 	dec.UseNumber()
 	var values map[string]any
 	if err := dec.Decode(&values); err != nil {
 		return fault.Wrap(fault.Trap, "", err, "%s: the output of an event handler is an object of fields", h.name)
 	}
-	for field, v := range values {
-		f := doc.Type.Field(field)
-		switch {
-		case f == nil || f.Standard || f.Storage == document.NoStorage:
-			continue
-		case f.Storage == document.Rows:
-			return fault.Invalid("", "%s: a handler cannot set the rows of %s", h.name, field)
-		}
-		canonical, err := document.Coerce(f, v, h.zone())
-		if err != nil {
-			return err
-		}
-		doc.Put(field, canonical)
-	}
-	return nil
-}
-
-func (h *handler) zone() *time.Location {
-	if h.plugins.cfg.Zone == nil {
-		return time.UTC
-	}
-	return h.plugins.cfg.Zone(h.plugin.Site)
+	return documents.Assign(ev, values)
 }

@@ -17,9 +17,17 @@ func trip(t *testing.T, s *site) {
 	t.Helper()
 	s.write(func(tx document.Tx) error {
 		_, err := s.documents.Insert(t.Context(), tx, identity.Root(), "DocType", m{
+			"name": "Trip Stop", "custom": json.Number("1"), "istable": json.Number("1"),
+			"fields": []any{m{"fieldname": "place", "fieldtype": "Data"}},
+		})
+		return err
+	})
+	s.write(func(tx document.Tx) error {
+		_, err := s.documents.Insert(t.Context(), tx, identity.Root(), "DocType", m{
 			"name": "Trip", "custom": json.Number("1"), "is_submittable": json.Number("1"), "autoname": "hash",
 			"fields": []any{
 				m{"fieldname": "to", "fieldtype": "Data"},
+				m{"fieldname": "stops", "fieldtype": "Table", "options": "Trip Stop"},
 				m{"fieldname": "remark", "fieldtype": "Data", "allow_on_submit": json.Number("1")},
 			},
 			"permissions": []any{m{"role": "System Manager", "read": json.Number("1"), "write": json.Number("1"), "create": json.Number("1")}},
@@ -104,6 +112,20 @@ func TestOrderOfEvents(t *testing.T) {
 		return s.documents.Delete(t.Context(), tx, identity.Root(), "Trip", name)
 	})
 	heard("on_trash on_change after_delete")
+
+	// A handler may set rows, and nothing that the platform keeps.
+	doc := s.mustGet("Trip", s.mustInsert("Trip", m{"to": "Ulm and back"}))
+	rows := doc.Rows("stops")
+	if len(rows) != 2 || rows[1].Text("place") != "home" || rows[1].Text("parent") != doc.Name() || rows[1].Int("idx") != 2 {
+		t.Errorf("stops %v", rows)
+	}
+	if doc.Docstatus() != 0 || doc.Owner() != identity.Administrator {
+		t.Errorf("docstatus %d, owner %s", doc.Docstatus(), doc.Owner())
+	}
+	s.write(func(tx document.Tx) error {
+		return s.documents.Delete(t.Context(), tx, identity.Root(), "Trip", doc.Name())
+	})
+	s.noted()
 
 	// Refusing is throwing, at whatever event, and leaves nothing behind.
 	for _, event := range []string{"before_insert", "validate", "before_save", "after_insert", "on_update", "on_change"} {
