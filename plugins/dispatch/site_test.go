@@ -15,6 +15,7 @@ import (
 	"armature/core/identity"
 	"armature/core/method"
 	"armature/core/store"
+	"armature/plugins/bundle"
 	"armature/plugins/dispatch"
 	"armature/plugins/loader"
 	"armature/plugins/plugintest"
@@ -53,6 +54,12 @@ type site struct {
 
 func newSite(t testing.TB) *site {
 	t.Helper()
+	return newSiteWith(t, func(*dispatch.Config) {})
+}
+
+// newSiteWith makes a site with other settings.
+func newSiteWith(t testing.TB, set func(*dispatch.Config)) *site {
+	t.Helper()
 	ctx := t.Context()
 	s := &site{t: t, dir: t.TempDir()}
 	st, err := store.OpenSQLite(ctx, filepath.Join(t.TempDir(), "site.db"), store.Options{})
@@ -71,13 +78,15 @@ func newSite(t testing.TB) *site {
 	}
 	r := registry.New()
 	s.loader = loader.New(loader.Config{Engine: e, Registry: r})
-	plugins := dispatch.New(dispatch.Config{
+	cfg := dispatch.Config{
 		Registry: r,
 		Services: func(string) dispatch.Services {
 			return dispatch.Services{Documents: s.documents, Methods: s.methods, Store: st}
 		},
 		Limits: engine.Limits{Wall: 20 * time.Second},
-	})
+	}
+	set(&cfg)
+	plugins := dispatch.New(cfg)
 	served, err := plugins.Open("one")
 	if err != nil {
 		t.Fatal(err)
@@ -162,4 +171,14 @@ func (s *site) mustGet(doctype, name string) *document.Document {
 		s.t.Fatal(err)
 	}
 	return doc
+}
+
+// parsed is the bundle of the guest in a directory.
+func parsed(t testing.TB, dir string) *bundle.Bundle {
+	t.Helper()
+	b, err := bundle.Parse(plugintest.Build(t, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
