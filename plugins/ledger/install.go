@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"armature/core/document"
@@ -62,14 +63,25 @@ func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte
 	if err != nil {
 		return nil, err
 	}
-	next, done, err := s.plan(ctx, sv, g, approve, brought)
-	if err != nil || dry {
-		return done, err
+	planned, err := s.plan(ctx, sv, g, approve, brought)
+	if err != nil {
+		return nil, err
+	}
+	next, done := planned.next, planned.done
+	if dry {
+		return done, nil
 	}
 	if _, err := shipped.Apply(ctx, sv.Store, sv.Documents, elevated(caller), brought); err != nil {
 		return nil, err
 	}
 	err = sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+		found, err := read(ctx, tx, sv.Documents, next.Name)
+		if err != nil {
+			return err
+		}
+		if !reflect.DeepEqual(found, planned.old) {
+			return fault.New(fault.Conflict, "", "Somebody else has changed the plugin %s meanwhile; look at it, and try again", next.Name)
+		}
 		if err := keepVersion(ctx, tx, sv.Documents, caller, g, wasm); err != nil {
 			return err
 		}
@@ -87,33 +99,49 @@ func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte
 	return done, s.after(ctx, next.Name)
 }
 
+// planned is an installation before it is done.
+type planned struct {
+	old  *Record // what it goes by; nil: the plugin is new
+	next *Record
+	done *Installation
+}
+
 // plan says what installing would do, and what the record would be.
-func (s *Site) plan(ctx context.Context, sv dispatch.Services, g *registry.Generation, approve []string, brought []*shipped.DocType) (*Record, *Installation, error) {
+func (s *Site) plan(ctx context.Context, sv dispatch.Services, g *registry.Generation, approve []string, brought []*shipped.DocType) (*planned, error) {
 	m := g.Manifest
-	next := &Record{Name: m.Name, Source: g.Source}
-	done := &Installation{Plugin: m.Name, Version: m.Version, Hash: g.Hash, Asked: dispatch.Asked(g)}
-	done.Pristine, done.Reason = g.Module.Pristine()
+	p := &planned{next: &Record{Name: m.Name, Source: g.Source}}
+	p.done = &Installation{Plugin: m.Name, Version: m.Version, Hash: g.Hash, Asked: dispatch.Asked(g)}
+	p.done.Pristine, p.done.Reason = g.Module.Pristine()
+	var before []string // what the version that serves asks for
 	err := sv.Store.Read(ctx, func(tx document.Tx) (err error) {
-		if done.DocTypes, err = shipped.Plan(ctx, tx, sv.Documents, brought); err != nil {
+		if p.done.DocTypes, err = shipped.Plan(ctx, tx, sv.Documents, brought); err != nil {
 			return err
 		}
 		records, err := readAll(ctx, tx, sv.Documents.Schema())
-		if old := records[m.Name]; err == nil && old != nil {
-			next = old
+		if err != nil || records[m.Name] == nil {
+			return err
 		}
+		p.old = records[m.Name]
+		*p.next = *p.old
+		before, err = askedBy(ctx, tx, sv, m.Name, p.old.Hash)
 		return err
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if !next.Stored() {
-		return nil, nil, fault.New(fault.Conflict, "", "The plugin %s is installed already, from %s", m.Name, next.Source)
+	if !p.next.Stored() {
+		return nil, fault.New(fault.Conflict, "", "The plugin %s is installed already, from %s", m.Name, p.next.Source)
 	}
-	before := next.Asked
+	return p, p.decide(g, before, approve)
+}
+
+// decide says whether the new version serves or waits.
+func (p *planned) decide(g *registry.Generation, before, approve []string) (err error) {
+	next, done := p.next, p.done
 	next.Asked, next.Methods = done.Asked, methods(g)
 	if len(approve) > 0 {
 		if next.Approved, err = grant.Approve(next.Asked, next.Approved, approve); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
 	done.Waiting = next.Waiting()
@@ -121,14 +149,14 @@ func (s *Site) plan(ctx context.Context, sv dispatch.Services, g *registry.Gener
 		done.Pending = len(grown(next.Asked, before, next.Approved)) > 0
 	}
 	if done.Pending {
-		next.PendingVersion, next.PendingHash = m.Version, g.Hash
+		next.PendingVersion, next.PendingHash = g.Manifest.Version, g.Hash
 	} else {
-		next.Version, next.Hash, next.Error = m.Version, g.Hash, ""
+		next.Version, next.Hash, next.Error = g.Manifest.Version, g.Hash, ""
 		next.PendingVersion, next.PendingHash = "", ""
 	}
 	next.settle()
 	done.Status = next.Status
-	return next, done, nil
+	return nil
 }
 
 // after makes what was written true in this process, so that who asked for it

@@ -177,6 +177,8 @@ func TestApproval(t *testing.T) {
 	// A version that waits is put aside by rolling back.
 	p.install(plugin(t, "3", more, "kv_get", "http_fetch", "enqueue"))
 	p.serves("2")
+	p.install(plugin(t, "4", more, "kv_get", "http_fetch", "enqueue")) // asks for what version 3 waits for
+	p.serves("2")
 	p.manage("rollback", m{"plugin": "acme.a"})
 	p.serves("2")
 	if r := p.record(); r["pending_hash"] != nil {
