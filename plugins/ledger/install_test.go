@@ -234,6 +234,23 @@ func TestElevationEndsAtHandlers(t *testing.T) {
 	}
 }
 
+// TestNoPluginKeepsItself: a handler that refuses everything does not refuse to
+// be taken away.
+func TestNoPluginKeepsItself(t *testing.T) {
+	p := newProcess(t)
+	p.install(plugin(t, "1", m{"events": m{"*.validate": "doc_get", "*.on_trash": "doc_get", "Plugin.on_update": "doc_get"}}, "doc_get"))
+	if _, err := p.insert("ToDo", m{"description": "x"}); fault.KindOf(err) != fault.BadRequest {
+		t.Fatalf("the handler refuses: %v", err)
+	}
+	p.manage("disable", m{"plugin": "acme.a"})
+	if _, err := p.insert("ToDo", m{"description": "x"}); err != nil {
+		t.Error(err)
+	}
+	p.manage("enable", m{"plugin": "acme.a"})
+	p.manage("uninstall", m{"plugin": "acme.a"})
+	p.serves("")
+}
+
 // TestKeptApart: what a plugin keeps no other plugin finds.
 func TestKeptApart(t *testing.T) {
 	p := newProcess(t)
