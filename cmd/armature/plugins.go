@@ -123,7 +123,7 @@ func (g *guests) Open(site string) (method.Invoker, document.Hooks, error) {
 		g.Shut(site)
 		return nil, nil, err
 	}
-	return records.Invoker(plugins), plugins, nil
+	return records.Invoker(plugins), records.Hooks(plugins), nil
 }
 
 // Shut satisfies host.Plugins.

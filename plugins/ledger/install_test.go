@@ -234,6 +234,21 @@ func TestElevationEndsAtHandlers(t *testing.T) {
 	}
 }
 
+// TestNobodyElseWritesRecords: not a plugin that runs for the Administrator, and
+// not the Administrator.
+func TestNobodyElseWritesRecords(t *testing.T) {
+	p := newProcess(t)
+	p.install(plugin(t, "1", m{"allowed_hosts": []any{"a.example"}}, "doc_update", "doc_delete", "http_fetch"))
+	p.refuses(fault.Permission, "acme.a.doc_update", m{"doctype": "Plugin", "name": "acme.a", "doc": m{"grants_approved": "http_fetch"}})
+	p.refuses(fault.Permission, "acme.a.doc_delete", m{"doctype": "Plugin", "name": "acme.a"})
+	if _, err := p.insert("Plugin", m{"name": "acme.b"}); fault.KindOf(err) != fault.Permission {
+		t.Errorf("the Administrator: %v", err)
+	}
+	if r := p.record(); len(r["grants_approved"].([]any)) != 0 {
+		t.Errorf("record %v", r)
+	}
+}
+
 // TestNoPluginKeepsItself: a handler that refuses everything does not refuse to
 // be taken away.
 func TestNoPluginKeepsItself(t *testing.T) {

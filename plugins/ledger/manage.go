@@ -152,7 +152,7 @@ func (s *Site) uninstall(ctx context.Context, caller *identity.Caller, plugin st
 				return err
 			}
 		}
-		if err := sv.Documents.Delete(ctx, tx, elevated(caller), pluginType, plugin); err != nil {
+		if err := sv.Documents.Delete(asWriter(ctx), tx, elevated(caller), pluginType, plugin); err != nil {
 			return err
 		}
 		return tx.BumpEpoch(ctx)

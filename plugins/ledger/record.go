@@ -162,17 +162,17 @@ func write(ctx context.Context, tx document.Tx, documents *document.Service, cal
 }
 
 // put creates or changes a document. Who may is decided by the methods that lead
-// here; nobody else may write these DocTypes.
+// here; the guard keeps everybody else from writing these DocTypes.
 func put(ctx context.Context, tx document.Tx, documents *document.Service, caller *identity.Caller, doctype, name string, values map[string]any) error {
 	absent, err := tx.Absent(ctx, documents.Schema().DocType(doctype), []string{name})
 	if err != nil {
 		return err
 	}
 	if len(absent) == 0 {
-		_, err = documents.Update(ctx, tx, elevated(caller), doctype, name, values)
+		_, err = documents.Update(asWriter(ctx), tx, elevated(caller), doctype, name, values)
 		return err
 	}
-	_, err = documents.Insert(ctx, tx, elevated(caller), doctype, values)
+	_, err = documents.Insert(asWriter(ctx), tx, elevated(caller), doctype, values)
 	return err
 }
 

@@ -101,7 +101,7 @@ func start(t testing.TB, file, dir string) *process {
 		plugins.Shut("one")
 	})
 	p.documents = document.NewService(document.ServiceConfig{
-		Store: st, Catalog: document.NewCatalog(schema), Hooks: []document.Hooks{served},
+		Store: st, Catalog: document.NewCatalog(schema), Hooks: []document.Hooks{site.Hooks(served)},
 	})
 	p.methods = method.New(method.Config{Invoker: site.Invoker(served), Store: st, Documents: p.documents})
 	p.sync()

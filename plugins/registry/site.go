@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -62,16 +61,9 @@ func (s *Site) Pin(path string) (m *method.Method, pin method.Pin, known bool) {
 	}
 }
 
-// own are the DocTypes of the platform's own records of plugins. Nobody's
-// handlers run there: a plugin must not be able to refuse its own removal.
-var own = []string{"Plugin", "Plugin Version"}
-
 // Handles reports whether a plugin has a handler for some event of the DocType.
 func (s *Site) Handles(doctype string) bool {
 	t := s.table.Load()
-	if len(t.doctypes) > 0 && slices.Contains(own, doctype) {
-		return false
-	}
 	return len(t.doctypes) > 0 && (t.doctypes[doctype] || t.doctypes[manifest.EveryDocType])
 }
 
