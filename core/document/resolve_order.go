@@ -1,0 +1,45 @@
+package document
+
+import (
+	"slices"
+
+	"armature/core/query"
+)
+
+func (r *resolver) order(order []query.Order) error {
+	if len(order) == 0 {
+		if len(r.sel.Group) > 0 || r.aggregates() {
+			return nil
+		}
+		f, desc := r.dt.DefaultOrder()
+		r.sel.Order = []OrderBy{{Operand: Operand{Field: f}, Desc: desc}}
+		return nil
+	}
+	for _, o := range order {
+		by, err := r.orderBy(o)
+		if err != nil {
+			return err
+		}
+		r.sel.Order = append(r.sel.Order, by)
+	}
+	return nil
+}
+
+func (r *resolver) orderBy(o query.Order) (OrderBy, error) {
+	if o.Ref.Table == "" {
+		for _, c := range r.sel.Columns {
+			if c.Key == o.Ref.Name && (c.Func != "" || c.Field.Name != c.Key) {
+				return OrderBy{Alias: c.Key, Desc: o.Desc}, nil
+			}
+		}
+	}
+	op, err := r.operand(o.Ref)
+	if err != nil {
+		return OrderBy{}, err
+	}
+	return OrderBy{Operand: op, Desc: o.Desc}, nil
+}
+
+func (r *resolver) aggregates() bool {
+	return slices.ContainsFunc(r.sel.Columns, func(c Column) bool { return c.Func != "" })
+}
