@@ -14,13 +14,16 @@ import (
 	"github.com/uptrace/bun/dialect/pgdialect"
 )
 
-// postgresBackend is one schema of a database, behind two handles. The server
+// postgresBackend is one schema of a database, behind three handles. The server
 // may keep one plan for a statement whatever its arguments. Looking a document
 // up by name gains from that; a filtered list can lose a thousandfold, so lists
-// run where every execution is planned.
+// run where every execution is planned, except those that one index serves:
+// they run where the plan is kept, which the server by itself would not do,
+// since it does not know how little such a list costs.
 type postgresBackend struct {
 	point *sql.DB
 	lists *sql.DB
+	kept  *sql.DB
 	// turns are the transactions that may be open at once: fewer than there are
 	// connections, so that what runs by itself never waits for one of them.
 	turns chan struct{}
@@ -59,6 +62,9 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 	planned := config.Copy()
 	planned.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
 	b.lists = postgresPool(planned, o.MaxConns)
+	generic := config.Copy()
+	generic.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+	b.kept = postgresPool(generic, 2*o.MaxConns)
 
 	db := bun.NewDB(b.point, pgdialect.New())
 	e := postgresEngine
@@ -188,11 +194,14 @@ func (b *postgresBackend) takeTurn(ctx context.Context) error {
 func (b *postgresBackend) ping(ctx context.Context) error { return b.point.PingContext(ctx) }
 
 func (b *postgresBackend) close() error {
-	return errors.Join(b.point.Close(), b.lists.Close())
+	return errors.Join(b.point.Close(), b.lists.Close(), b.kept.Close())
 }
 
 func (b *postgresBackend) handle(st *statement) *sql.DB {
-	if st.list && !st.planned {
+	switch {
+	case st.planned:
+		return b.kept
+	case st.list:
 		return b.lists
 	}
 	return b.point

@@ -21,7 +21,7 @@ type Options struct {
 	// MaxConns bounds the connections of a pool; 0: 4 or the number of cores,
 	// whichever is more, for what reads, and 16 for the PostgreSQL pool that
 	// writes, whose connections mostly wait for the disk. SQLite has one pool and
-	// the writer, PostgreSQL two pools.
+	// the writer, PostgreSQL three pools.
 	MaxConns int
 	// WriteWait is how long a write waits for its turn before it fails as
 	// Unavailable; 0: 10 s.
