@@ -132,18 +132,21 @@ func (t *Tenant) publish() {
 		Store:     t.Store,
 		Methods: method.New(method.Config{
 			Table: t.table, Invoker: t.invoker, Store: t.Store, Documents: t.Documents,
-			Aliases: config.Aliases(), Logger: t.log,
+			Aliases: config.Aliases(), Caller: t.Auth.Caller, Observe: observe, Logger: t.log,
 		}),
 		Authenticate: t.authenticate,
-		Observe: func(ctx context.Context, fn func(string, []any, time.Duration)) context.Context {
-			return store.WithObserver(ctx, fn)
-		},
+		Observe:      observe,
 		Describe: t.describe,
 		Raw:      t.rawFile,
 		Pages:    t.filePage,
 		Limiter:  t.limiter,
 		MaxBody:  config.MaxFileSize(),
 	})
+}
+
+// observe makes a context in which every statement is shown to fn.
+func observe(ctx context.Context, fn func(sql string, args []any, took time.Duration)) context.Context {
+	return store.WithObserver(ctx, fn)
 }
 
 func (t *Tenant) authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
