@@ -136,11 +136,11 @@ func (t *Tenant) publish() {
 		}),
 		Authenticate: t.authenticate,
 		Observe:      observe,
-		Describe: t.describe,
-		Raw:      t.rawFile,
-		Pages:    t.filePage,
-		Limiter:  t.limiter,
-		MaxBody:  config.MaxFileSize(),
+		Describe:     t.describe,
+		Raw:          t.rawFile,
+		Pages:        t.filePage,
+		Limiter:      t.limiter,
+		MaxBody:      config.MaxFileSize(),
 	})
 }
 
