@@ -33,6 +33,7 @@ type DocType struct {
 	Links       []*Field // those of type Link
 	Fetches     []*Field // those that copy a value of a linked document
 	Permissions []permission.Rule
+	Naming      []NamingRule // before the DocType's own rule, in this order
 
 	byName map[string]*Field
 	key    []byte // `"doctype":"<name>"`, ready to append

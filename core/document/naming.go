@@ -48,6 +48,11 @@ func (s *Service) pickName(ctx context.Context, tx Tx, doc *Document, supplied s
 		return amendedName(ctx, tx, dt, doc.Text("amended_from"))
 	case dt.Single:
 		return dt.Name, nil
+	}
+	if name, ok, err := s.nameByRule(ctx, tx, doc); ok || err != nil {
+		return name, err
+	}
+	switch {
 	case NamingField(dt) != "":
 		return nameFromField(doc, NamingField(dt))
 	case strings.HasPrefix(rule, "naming_series:"):

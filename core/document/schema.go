@@ -17,17 +17,21 @@ const (
 // LoadSchema reads every DocType. boot must hold DocType, DocField and DocPerm
 // themselves, as the running binary defines them.
 func LoadSchema(ctx context.Context, tx Tx, boot *Schema, version int64) (*Schema, error) {
-	fields, err := childrenByParent(ctx, tx, boot.DocType(DocFieldName))
+	fields, err := childrenByParent(ctx, tx, boot.DocType(DocFieldName), DocTypeName)
 	if err != nil {
 		return nil, fmt.Errorf("load fields: %w", err)
 	}
-	rules, err := childrenByParent(ctx, tx, boot.DocType(DocPermName))
+	rules, err := childrenByParent(ctx, tx, boot.DocType(DocPermName), DocTypeName)
 	if err != nil {
 		return nil, fmt.Errorf("load permissions: %w", err)
 	}
 	heads, err := loadAll(ctx, tx, boot.DocType(DocTypeName))
 	if err != nil {
 		return nil, fmt.Errorf("load DocTypes: %w", err)
+	}
+	naming, err := loadNamingRules(ctx, tx, boot)
+	if err != nil {
+		return nil, fmt.Errorf("load naming rules: %w", err)
 	}
 	types := make([]*DocType, 0, len(heads))
 	for _, head := range heads {
@@ -37,6 +41,7 @@ func LoadSchema(ctx context.Context, tx Tx, boot *Schema, version int64) (*Schem
 		if err != nil {
 			return nil, fmt.Errorf("load DocType %s: %w", head.Name(), err)
 		}
+		dt.Naming = naming[dt.Name]
 		types = append(types, dt)
 	}
 	return NewSchema(version, types), nil
@@ -62,14 +67,14 @@ func loadAll(ctx context.Context, tx Tx, dt *DocType) ([]*Document, error) {
 	return docs, err
 }
 
-func childrenByParent(ctx context.Context, tx Tx, dt *DocType) (map[string][]*Document, error) {
+func childrenByParent(ctx context.Context, tx Tx, dt *DocType, parenttype string) (map[string][]*Document, error) {
 	rows, err := loadAll(ctx, tx, dt)
 	if err != nil {
 		return nil, err
 	}
 	by := make(map[string][]*Document)
 	for _, r := range rows {
-		if r.Text("parenttype") == DocTypeName {
+		if r.Text("parenttype") == parenttype {
 			by[r.Text("parent")] = append(by[r.Text("parent")], r)
 		}
 	}

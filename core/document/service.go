@@ -40,7 +40,7 @@ func NewService(c ServiceConfig) *Service {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.hooks = append([]Hooks{definitions{s}}, c.Hooks...)
+	s.hooks = append([]Hooks{definitions{s}, namingRules{s}}, c.Hooks...)
 	return s
 }
 
