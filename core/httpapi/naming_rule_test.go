@@ -18,7 +18,7 @@ func TestDocumentNamingRules(t *testing.T) {
 			{"field": "priority", "condition": "=", "value": "High"}, {"field": "status", "condition": "!=", "value": "Closed"}}}).OK(t)
 		rule(obj{"prefix": "OFF-", "priority": 9, "disabled": 1}).OK(t)
 
-		year := s.Admin.Get(todo+"/"+name(nil)).Data(t)["creation"].(string)[2:4]
+		year := s.Admin.Get(todo + "/" + name(nil)).Data(t)["creation"].(string)[2:4]
 		tests := []struct {
 			fields obj
 			want   string
