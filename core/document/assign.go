@@ -48,7 +48,9 @@ func (a *assignment) document(doc *Document, values map[string]any, fresh bool) 
 				return err
 			}
 			if text, ok := got.(string); ok {
-				got = sanitize(f, text)
+				if got, err = a.s.keep(doc.Type, f, text); err != nil {
+					return err
+				}
 			}
 			doc.values[f.Index] = got
 		}

@@ -17,6 +17,7 @@ type Service struct {
 	catalog *Catalog
 	hooks   []Hooks
 	beyond  Beyond
+	sealer  Sealer
 	clock   func() time.Time
 	log     *slog.Logger
 }
@@ -27,13 +28,14 @@ type ServiceConfig struct {
 	Catalog *Catalog
 	Hooks   []Hooks          // in the order they run, after the platform's own
 	Beyond  Beyond           // nil: nothing beyond the rules of roles
+	Sealer  Sealer           // seals Password fields; nil: they cannot be stored
 	Now     func() time.Time // the site's wall clock, in the site's zone
 	Logger  *slog.Logger
 }
 
 // NewService makes the door to one site's documents.
 func NewService(c ServiceConfig) *Service {
-	s := &Service{store: c.Store, catalog: c.Catalog, beyond: c.Beyond, clock: c.Now, log: c.Logger}
+	s := &Service{store: c.Store, catalog: c.Catalog, beyond: c.Beyond, sealer: c.Sealer, clock: c.Now, log: c.Logger}
 	if s.clock == nil {
 		s.clock = time.Now
 	}

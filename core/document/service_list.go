@@ -63,14 +63,16 @@ func b2i(b bool) int {
 	return 0
 }
 
-// column returns the distinct texts of one column.
-func column(page [][]any, i int) []any {
+// column returns the distinct texts of some columns.
+func column(page [][]any, columns ...int) []any {
 	seen := make(map[string]bool, len(page))
 	var names []any
 	for _, row := range page {
-		if name, _ := row[i].(string); name != "" && !seen[name] {
-			seen[name] = true
-			names = append(names, name)
+		for _, i := range columns {
+			if name, _ := row[i].(string); name != "" && !seen[name] {
+				seen[name] = true
+				names = append(names, name)
+			}
 		}
 	}
 	return names

@@ -46,14 +46,8 @@ func (r *resolver) readPage(q *query.Query) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.links = make([]map[string][]byte, len(p.columns))
-	for i, c := range p.columns {
-		if c.Func != "" || c.Join != 0 || !c.Field.IsLink() || !slices.Contains(q.Expand, c.Field.Name) {
-			continue
-		}
-		if p.links[i], err = r.s.linked(r.ctx, r.tx, r.caller, c.Field.Options, column(p.rows, i)); err != nil {
-			return nil, err
-		}
+	if err := r.expand(p, q.Expand); err != nil {
+		return nil, err
 	}
 	for i := range r.nested {
 		arrays, err := r.nested[i].read(r, column(p.rows, p.name))
@@ -63,6 +57,28 @@ func (r *resolver) readPage(q *query.Query) (*page, error) {
 		p.nested = append(p.nested, arrays)
 	}
 	return p, nil
+}
+
+// expand reads what the expanded links name, with one query for each DocType
+// however many columns link to it.
+func (r *resolver) expand(p *page, fields []string) error {
+	p.links = make([]map[string][]byte, len(p.columns))
+	columns := make(map[string][]int) // by DocType
+	for i, c := range p.columns {
+		if c.Func == "" && c.Join == 0 && c.Field.IsLink() && slices.Contains(fields, c.Field.Name) {
+			columns[c.Field.Options] = append(columns[c.Field.Options], i)
+		}
+	}
+	for doctype, at := range columns {
+		linked, err := r.s.linked(r.ctx, r.tx, r.caller, doctype, column(p.rows, at...))
+		if err != nil {
+			return err
+		}
+		for _, i := range at {
+			p.links[i] = linked
+		}
+	}
+	return nil
 }
 
 func (r *resolver) appendPageRow(dst []byte, p *page, row []any, asArray bool) []byte {

@@ -109,7 +109,7 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 		}
 	}
 	t.Documents = document.NewService(document.ServiceConfig{
-		Store: t.Store, Catalog: catalog, Hooks: hooks, Beyond: t.Files, Now: t.Site.Now, Logger: t.log,
+		Store: t.Store, Catalog: catalog, Hooks: hooks, Beyond: t.Files, Sealer: secret, Now: t.Site.Now, Logger: t.log,
 	})
 	t.table, err = method.NewTable(append([][]*method.Method{method.Framework(s.c.Version), t.userMethods()}, s.c.Methods...)...)
 	if err != nil {

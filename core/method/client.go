@@ -25,6 +25,7 @@ func clientMethods() []*Method {
 		{Path: "get", Func: clientGet},
 		{Path: "get_value", Func: clientValue},
 		{Path: "get_single_value", Func: clientSingleValue},
+		{Path: "get_password", Func: clientPassword},
 		{Path: "has_permission", Func: clientHasPermission},
 		{Path: "explain_permission", Func: clientExplain},
 		{Path: "get_doc_permissions", Func: clientDocPermissions},

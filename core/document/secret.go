@@ -1,0 +1,63 @@
+package document
+
+import (
+	"context"
+
+	"armature/core/fault"
+	"armature/core/identity"
+)
+
+// Sealer encrypts what must not lie readable in the database. *site.Secret
+// satisfies it.
+type Sealer interface {
+	Seal(purpose string, text []byte) string
+	Open(purpose, sealed string) ([]byte, error)
+}
+
+// purpose ties a sealed value to its field: what was sealed for another one
+// does not open here.
+func purpose(dt *DocType, f *Field) string { return "password " + dt.Name + "." + f.Name }
+
+// seal turns the text of a Password field into what is stored. An empty one
+// stays empty: there is no secret.
+func (s *Service) seal(dt *DocType, f *Field, text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	if s.sealer == nil {
+		return "", fault.New(fault.NotImplemented, "", "%s cannot be stored: the site has no key to seal it with", f.label())
+	}
+	return s.sealer.Seal(purpose(dt, f), []byte(text)), nil
+}
+
+// keep is a client's text as it is stored: passwords sealed, markup made safe.
+func (s *Service) keep(dt *DocType, f *Field, text string) (any, error) {
+	if f.IsPassword() {
+		return s.seal(dt, f, text)
+	}
+	return sanitize(f, text), nil
+}
+
+// Password returns the clear text of a Password field, for a System Manager who
+// may read the document. A field that holds none, or something that was not
+// stored as a password (a hash), is Missing.
+func (s *Service) Password(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name, field string) (string, error) {
+	if !caller.HasRole(identity.SystemManager) {
+		return "", fault.Denied("Only a System Manager may read passwords")
+	}
+	doc, err := s.Get(ctx, tx, caller, doctype, name)
+	if err != nil {
+		return "", err
+	}
+	f := doc.Type.Field(field)
+	if f == nil || !f.IsPassword() || f.Index < 0 {
+		return "", fault.Invalid("", "%s of %s is no Password field", field, doctype)
+	}
+	sealed := doc.Text(field)
+	if sealed != "" && s.sealer != nil {
+		if text, err := s.sealer.Open(purpose(doc.Type, f), sealed); err == nil {
+			return string(text), nil
+		}
+	}
+	return "", fault.Missing("%s %s has no password in %s", doctype, name, field)
+}
