@@ -20,6 +20,7 @@ import (
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/site"
 	"armature/core/store"
 )
 
@@ -69,7 +70,9 @@ func newSiteIn(t testing.TB, dir string) *testSite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	documents := document.NewService(document.ServiceConfig{Store: db, Catalog: document.NewCatalog(schema), Now: now})
+	documents := document.NewService(document.ServiceConfig{
+		Store: db, Catalog: document.NewCatalog(schema), Sealer: site.NewSecret([32]byte{1}), Now: now,
+	})
 	table, err := method.NewTable(method.Framework("1.2.3"), testMethods())
 	if err != nil {
 		t.Fatal(err)
