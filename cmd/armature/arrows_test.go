@@ -40,6 +40,8 @@ var arrows = []arrow{
 		"a method reaches documents through the one door, and knows no WebAssembly"},
 	{"core/auth", []string{"core/document", "core/query", "core/site", "core/identity", "core/fault"},
 		"credentials are found in documents; who is let in is known before any method is"},
+	{"core/web", []string{"core/auth", "core/identity", "core/fault"},
+		"a page shows what authentication decides; it knows no document and no route"},
 	{"core/ratelimit", []string{"core/site", "core/identity", "core/fault"},
 		"time is counted before it is known who asks for what, so it knows no HTTP route, document or method"},
 	{"core/file", []string{"core/file/...", "core/document", "core/query", "core/permission", "core/identity", "core/fault"},

@@ -1,7 +1,7 @@
 // Package auth turns the credentials of a request into a Caller.
 //
 // An Authenticator knows one place where credentials may be: the Authorization
-// header now, a session cookie beside it. A Scheme knows one kind of
+// header, or a session's cookie. A Scheme knows one kind of
 // Authorization header. Service asks every Authenticator, and whoever sends
 // credentials that are wrong is refused even when others are right.
 //
@@ -12,6 +12,7 @@ package auth
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -40,7 +41,12 @@ type Service struct {
 	secret  *site.Secret
 	now     func() time.Time
 	known   *known
-	list    []Authenticator
+	setting func(key string) json.RawMessage
+	asked   []Authenticator
+
+	crossOrigin *http.CrossOriginProtection
+	hasher      *Hasher
+	throttle    throttle
 }
 
 // Config is what a Service needs.
@@ -50,8 +56,13 @@ type Config struct {
 	Secret  *site.Secret
 	Now     func() time.Time // the site's wall clock, in the site's zone
 
-	// First is asked before the Authorization header: the caller it finds is
-	// kept when the header names another one.
+	// Setting is a key of the site's configuration as of now, nil when it is not
+	// set; nil: nothing is set.
+	Setting func(key string) json.RawMessage
+	// Hasher is shared by the sites of a process; nil: one of its own.
+	Hasher *Hasher
+	// First is asked after the session's cookie and before the Authorization
+	// header: the caller found first is kept when another one is named later.
 	First []Authenticator
 	// Schemes are Authorization schemes beside token and basic, by name in lower
 	// case.
@@ -67,13 +78,20 @@ func New(c Config) *Service {
 	}
 	s := &Service{
 		store: c.Store, catalog: c.Catalog, secret: c.Secret, now: c.Now,
-		known: newKnown(c.Store, c.Clock),
+		known: newKnown(c.Store, c.Clock), setting: c.Setting, crossOrigin: http.NewCrossOriginProtection(),
+		hasher: c.Hasher,
+	}
+	if s.hasher == nil {
+		s.hasher = NewHasher()
+	}
+	if s.setting == nil {
+		s.setting = func(string) json.RawMessage { return nil }
 	}
 	h := header{"token": s.token, "basic": s.basic}
 	for name, scheme := range c.Schemes {
 		h[name] = scheme
 	}
-	s.list = append(append(s.list, c.First...), h)
+	s.asked = append(append([]Authenticator{cookie{s}}, c.First...), h)
 	return s
 }
 
@@ -81,7 +99,7 @@ func New(c Config) *Service {
 // carries no credentials.
 func (s *Service) Authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
 	var found *identity.Caller
-	for _, a := range s.list {
+	for _, a := range s.asked {
 		caller, err := a.Authenticate(ctx, r)
 		if err != nil {
 			return nil, err

@@ -19,7 +19,7 @@ type hooks struct{ s *Service }
 // Handles covers the documents a Caller is made of.
 func (hooks) Handles(doctype string) bool {
 	switch doctype {
-	case "User", "Role", "User Permission", "DocShare":
+	case "User", "Role", "User Permission", "DocShare", sessionName:
 		return true
 	}
 	return false
@@ -29,10 +29,17 @@ func (hooks) Guest(string) bool { return false }
 
 func (h hooks) Run(ctx context.Context, ev *document.Event) error {
 	switch ev.Name {
-	case document.OnUpdate, document.AfterDelete: // an insert is an update as well
+	case document.OnUpdate, document.AfterDelete, document.AfterRename: // an insert is an update as well
+		if err := h.loggedOut(ctx, ev); err != nil {
+			return err
+		}
 		return h.s.Changed(ctx, ev.Tx)
 	}
 	switch ev.Doc.Type.Name {
+	case sessionName:
+		if ev.Name == document.BeforeValidate {
+			return fault.Denied("Sessions are made by logging in")
+		}
 	case "Role":
 		return h.role(ev)
 	case "User":
@@ -104,4 +111,20 @@ func fullName(user *document.Document) string {
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// loggedOut ends the sessions of a user who has been disabled, deleted or given
+// another name: whoever gets the name later must not inherit them.
+func (h hooks) loggedOut(ctx context.Context, ev *document.Event) error {
+	if ev.Doc.Type.Name != "User" {
+		return nil
+	}
+	user := ev.Doc
+	if ev.Before != nil {
+		user = ev.Before
+	}
+	if ev.Name == document.OnUpdate && (ev.Before == nil || ev.Doc.Bool("enabled")) {
+		return nil
+	}
+	return h.s.EndSessions(ctx, ev.Tx, user.Name())
 }

@@ -40,6 +40,8 @@ type generation struct {
 	mu    sync.RWMutex
 	users map[string]*identity.Caller
 	keys  map[string]keyEntry
+
+	sessions map[string]*knownSession // by hashed id
 }
 
 // keyEntry is an API key whose secret has been right.
@@ -84,7 +86,7 @@ func (k *known) generation(ctx context.Context) (*generation, error) {
 		old.until.Store(now + int64(epochAge))
 		return old, nil
 	}
-	g := &generation{epoch: versions.Epoch, users: map[string]*identity.Caller{}, keys: map[string]keyEntry{}}
+	g := &generation{epoch: versions.Epoch, users: map[string]*identity.Caller{}, keys: map[string]keyEntry{}, sessions: map[string]*knownSession{}}
 	g.until.Store(now + int64(epochAge))
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -136,4 +138,20 @@ func (g *generation) putKey(key string, e keyEntry) {
 		clear(g.keys)
 	}
 	g.keys[key] = e
+}
+
+func (g *generation) session(name string) *knownSession {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.sessions[name]
+}
+
+// putSession is for sessions that exist, so that guessing fills no memory.
+func (g *generation) putSession(name string, e *knownSession) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.sessions) >= maxKnown {
+		clear(g.sessions)
+	}
+	g.sessions[name] = e
 }

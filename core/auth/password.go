@@ -36,19 +36,33 @@ const (
 	maxArgonTime   = 16
 )
 
-// HashPassword returns what is stored of a password, in the PHC string format.
+// HashPassword returns what is stored of a password, in the PHC string format. A
+// password that the policy refuses is a Validation fault.
 func HashPassword(password string) (string, error) {
-	if password == "" || len(password) > MaxPassword {
-		return "", fault.Invalid("", "A password has 1 to %d characters", MaxPassword)
+	if err := CheckPolicy(password); err != nil {
+		return "", err
 	}
+	return hashPassword(password), nil
+}
+
+func hashPassword(password string) string {
 	salt := make([]byte, argonSalt)
 	rand.Read(salt) // never fails: it ends the program instead
 	key := argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, argonKey)
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads,
-		b64.EncodeToString(salt), b64.EncodeToString(key)), nil
+	return cost + b64.EncodeToString(salt) + "$" + b64.EncodeToString(key)
 }
 
 var b64 = base64.RawStdEncoding
+
+// cost is how every hash made today begins.
+var cost = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, argonMemory, argonTime, argonThreads)
+
+// noPassword is checked where there is no password to check, so that it takes as
+// long: no password is known that it fits.
+var noPassword = cost + strings.Repeat("A", b64.EncodedLen(argonSalt)) + "$" + strings.Repeat("A", b64.EncodedLen(argonKey))
+
+// outdated reports whether a hash was made at another cost than hashes are now.
+func outdated(hash string) bool { return !strings.HasPrefix(hash, cost) }
 
 // CheckPassword reports whether the password is the one that was hashed. Text
 // that is not a hash fits no password. It takes tens of milliseconds.
@@ -86,6 +100,7 @@ func RandomPassword() string { return rand.Text()[:24] }
 
 // SetPassword stores the hash of a user's password, which HashPassword makes:
 // outside the transaction, since it takes long and a transaction may run twice.
+// The user's sessions end, unless the user has chosen otherwise.
 // The caller needs the role System Manager or to be the user (Permission); an
 // unknown user is Missing.
 func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *identity.Caller, user, hash string) error {
@@ -97,6 +112,14 @@ func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *ident
 		return err
 	}
 	doc.Put("password_hash", hash)
+	if doc.Bool("logout_all_sessions") {
+		if err := s.EndSessions(ctx, tx, user); err != nil {
+			return err
+		}
+	}
+	if err := s.record(ctx, tx, activity{operation: "Password", status: succeeded, user: user, by: caller.User}); err != nil {
+		return err
+	}
 	return s.save(ctx, tx, caller, doc, "password_hash")
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"armature/core/auth"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/file"
@@ -34,6 +35,7 @@ type Config struct {
 	Methods  [][]*method.Method  // groups beside the framework's own
 	Counters *ratelimit.Counters // of the rate limits; nil: in this process alone
 	Logger   *slog.Logger
+	Clock    func() time.Time // of the sites; nil: the system's
 
 	// Password is the Administrator's password on a site that has none yet;
 	// empty: a random one. Announce is told what was chosen at random, once.
@@ -55,6 +57,7 @@ type Set struct {
 	table atomic.Pointer[table]
 
 	shrinker *file.Shrinker // of all sites: it bounds the memory of images
+	hasher   *auth.Hasher   // of all sites: it bounds what logging in costs the others
 
 	mu     sync.Mutex // held while sites are opened and closed
 	closed bool
@@ -69,7 +72,7 @@ func NewSet(c Config) *Set {
 	if c.Counters == nil {
 		c.Counters = ratelimit.Local()
 	}
-	s := &Set{c: c, shrinker: file.NewShrinker(1)}
+	s := &Set{c: c, shrinker: file.NewShrinker(1), hasher: auth.NewHasher()}
 	s.table.Store(newTable(nil))
 	return s
 }

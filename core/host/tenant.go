@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,6 +21,7 @@ import (
 	"armature/core/ratelimit"
 	"armature/core/site"
 	"armature/core/store"
+	"armature/core/web"
 )
 
 // Tenant is one open site.
@@ -31,6 +33,7 @@ type Tenant struct {
 	Files     *file.Service
 
 	set        *Set
+	web        *web.Pages
 	log        *slog.Logger
 	storage    storage
 	stopSweep  func() // waits for it
@@ -75,7 +78,7 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 	if err != nil {
 		return nil, err
 	}
-	if t.Site, err = site.New(site.Options{Name: name, Config: config, Secret: secret}); err != nil {
+	if t.Site, err = site.New(site.Options{Name: name, Config: config, Secret: secret, Clock: s.c.Clock}); err != nil {
 		return nil, err
 	}
 	t.limiter = ratelimit.New(t.Site, s.c.Counters, t.log)
@@ -84,7 +87,14 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 		return nil, err
 	}
 	catalog := document.NewCatalog(schema)
-	t.Auth = auth.New(auth.Config{Store: t.Store, Catalog: catalog, Secret: secret, Now: t.Site.Now})
+	t.Auth = auth.New(auth.Config{
+		Store: t.Store, Catalog: catalog, Secret: secret, Now: t.Site.Now, Hasher: s.hasher,
+		Setting: func(key string) json.RawMessage { v, _ := t.Site.Config().Get(key); return v },
+	})
+	if err := t.Auth.Install(ctx); err != nil {
+		return nil, err
+	}
+	t.web = web.New(t.Auth)
 	if err := t.openFiles(); err != nil {
 		return nil, err
 	}
@@ -137,8 +147,8 @@ func (t *Tenant) publish() {
 		Authenticate: t.authenticate,
 		Observe:      observe,
 		Describe:     t.describe,
-		Raw:          t.rawFile,
-		Pages:        t.filePage,
+		Raw:          t.raw,
+		Pages:        t.page,
 		Limiter:      t.limiter,
 		MaxBody:      config.MaxFileSize(),
 	})
@@ -150,6 +160,9 @@ func observe(ctx context.Context, fn func(sql string, args []any, took time.Dura
 }
 
 func (t *Tenant) authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
+	if r.Method == http.MethodPost && r.URL.Path == web.LoginPath {
+		return identity.Anonymous(), nil // the form replaces what the browser has
+	}
 	return t.Auth.Authenticate(ctx, r)
 }
 

@@ -1,0 +1,130 @@
+package auth
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/identity"
+)
+
+// SessionCookie is the cookie that holds a session's id.
+const SessionCookie = "sid"
+
+// cookie is the authenticator of sessions. An id that is unknown or has expired
+// is no credential: the request goes on as if it carried none (reference section
+// 5.4), so that a public page opens for who was logged in last month.
+type cookie struct{ s *Service }
+
+// knownSession is a session that was looked up under the current epoch.
+type knownSession struct {
+	session
+	lastUsed atomic.Int64
+}
+
+// Authenticate returns the user of the session. What changes something must come
+// from a page of this site (CSRFTokenError).
+func (c cookie) Authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
+	id := SessionID(r)
+	if id == "" {
+		return nil, nil
+	}
+	e, err := c.s.session(ctx, id)
+	if err != nil || e == nil {
+		return nil, err
+	}
+	caller, err := c.s.Caller(ctx, e.user)
+	if fault.KindOf(err) == fault.Authentication {
+		return nil, nil // disabled a moment ago
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := c.s.checkOrigin(r, id, e.csrf); err != nil {
+		return nil, err
+	}
+	return caller, nil
+}
+
+// SessionID is the session's id that a request carries; empty when it carries
+// none. Of two the browser does not say which one this site has set, so none
+// counts.
+func SessionID(r *http.Request) string {
+	if len(r.Header["Cookie"]) == 0 {
+		return ""
+	}
+	found := r.CookiesNamed(SessionCookie)
+	if len(found) != 1 || !sessionID(found[0].Value) {
+		return ""
+	}
+	return found[0].Value
+}
+
+// sessionID reports whether text can be a session's id.
+func sessionID(text string) bool {
+	if len(text) != 2*sessionBytes {
+		return false
+	}
+	for i := range len(text) {
+		if c := text[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// session finds a session that counts, and notes that it is used; nil when there
+// is none.
+func (s *Service) session(ctx context.Context, id string) (*knownSession, error) {
+	g, err := s.known.generation(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name, now, idle := s.hashSession(id), s.now().Unix(), s.idle()
+	e := g.session(name)
+	if e == nil || !e.live(now, idle) {
+		// Another process may have noted a later use than this one knows of.
+		found, err := s.readSession(ctx, name)
+		if err != nil {
+			return nil, failed(err)
+		}
+		if found == nil {
+			return nil, nil
+		}
+		e = &knownSession{session: *found}
+		e.lastUsed.Store(found.lastUsed)
+		if !e.live(now, idle) {
+			return nil, nil
+		}
+		g.putSession(name, e)
+	}
+	s.touch(ctx, name, e, now)
+	return e, nil
+}
+
+func (e *knownSession) live(now int64, idle time.Duration) bool {
+	current := e.session
+	current.lastUsed = e.lastUsed.Load()
+	return current.live(now, idle)
+}
+
+// touch notes the use of a session, now and then. Of many requests at once one
+// does it. A database that cannot be written to shortens the session's life and
+// fails nobody's request.
+func (s *Service) touch(ctx context.Context, name string, e *knownSession, now int64) {
+	last := e.lastUsed.Load()
+	if now-last < int64(touchEvery/time.Second) || !e.lastUsed.CompareAndSwap(last, now) {
+		return
+	}
+	dt, err := s.docType(sessionName)
+	if err != nil {
+		return
+	}
+	_ = s.store.Write(ctx, document.Single, func(tx document.Tx) error {
+		_, err := tx.UpdateIf(ctx, dt, name, map[string]any{"user": e.user}, map[string]any{"last_used": now})
+		return err
+	})
+}

@@ -1,0 +1,107 @@
+package auth
+
+import (
+	"context"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"armature/core/document"
+	"armature/core/fault"
+)
+
+// CSRFHeader is the header in which a page sends the token of its session; the
+// argument csrf_token of the query string does as well.
+const CSRFHeader = "X-Framework-Csrf-Token"
+
+// checkOrigin refuses a request that changes something in the name of whoever is
+// logged in but was made by a page of another site. A session from a bare login
+// has no token: scripts log in and go on with the cookie alone.
+func (s *Service) checkOrigin(r *http.Request, id string, issued bool) error {
+	if safe(r.Method) {
+		return nil
+	}
+	if err := s.SameOrigin(r); err != nil {
+		return err
+	}
+	if !issued || s.flag("ignore_csrf") || s.referrerAllowed(r) {
+		return nil
+	}
+	token := r.Header.Get(CSRFHeader)
+	if token == "" {
+		token = r.URL.Query().Get("csrf_token")
+	}
+	if !equal(token, s.csrfToken(id)) {
+		return forged("no or a wrong CSRF token")
+	}
+	return nil
+}
+
+// SameOrigin refuses a request that a browser made for a page of another site
+// (CSRFTokenError), unless the site's setting allowed_referrers names its host.
+func (s *Service) SameOrigin(r *http.Request) error {
+	if err := s.crossOrigin.Check(r); err != nil && !s.referrerAllowed(r) {
+		return forged(err.Error())
+	}
+	return nil
+}
+
+func safe(verb string) bool {
+	return verb == http.MethodGet || verb == http.MethodHead || verb == http.MethodOptions
+}
+
+func forged(reason string) error {
+	return &fault.Error{Kind: fault.BadRequest, Type: "CSRFTokenError", Message: "Invalid Request", Err: reasonError(reason), Quiet: true}
+}
+
+// referrerAllowed reports whether the page that made the request is on a host the
+// site trusts.
+func (s *Service) referrerAllowed(r *http.Request) bool {
+	allowed := s.list("allowed_referrers")
+	if len(allowed) == 0 {
+		return false
+	}
+	page := r.Header.Get("Origin")
+	if page == "" {
+		page = r.Header.Get("Referer")
+	}
+	u, err := url.Parse(page)
+	return err == nil && u.Host != "" && (slices.Contains(allowed, strings.ToLower(u.Host)) || slices.Contains(allowed, strings.ToLower(u.Hostname())))
+}
+
+// csrfToken is made of the id, which the database does not know, so that nothing
+// in the database helps to forge a request.
+func (s *Service) csrfToken(id string) string {
+	return hex.EncodeToString(s.secret.MAC("csrf", id))
+}
+
+// CSRFToken returns the token that a page puts into the requests it makes; from
+// then on the session's requests need it. It is empty for a request that is not
+// authenticated by a session.
+func (s *Service) CSRFToken(ctx context.Context, r *http.Request) (string, error) {
+	id := SessionID(r)
+	if id == "" {
+		return "", nil
+	}
+	e, err := s.session(ctx, id)
+	if err != nil || e == nil {
+		return "", err
+	}
+	token := s.csrfToken(id)
+	if e.csrf {
+		return token, nil
+	}
+	dt, err := s.docType(sessionName)
+	if err != nil {
+		return "", err
+	}
+	return token, s.store.Write(ctx, document.Brief, func(tx document.Tx) error {
+		ok, err := tx.UpdateIf(ctx, dt, s.hashSession(id), map[string]any{"user": e.user}, map[string]any{"csrf_issued": int64(1)})
+		if err != nil || !ok {
+			return err
+		}
+		return s.Changed(ctx, tx)
+	})
+}

@@ -1,0 +1,59 @@
+package auth
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"armature/core/fault"
+)
+
+const (
+	// maxHashing is how many may wait for their password to be checked.
+	maxHashing = 64
+	// hashingWait is how long one waits.
+	hashingWait = 5 * time.Second
+)
+
+// Hasher lets one password be hashed at a time, for all sites of the process:
+// people who log in, or guess, cost the others one core at most.
+type Hasher struct {
+	turn    chan struct{}
+	waiting atomic.Int32
+}
+
+// NewHasher makes a Hasher.
+func NewHasher() *Hasher { return &Hasher{turn: make(chan struct{}, 1)} }
+
+// do runs fn when it is its turn; Unavailable when too many wait already, or the
+// turn does not come in time.
+func (h *Hasher) do(ctx context.Context, fn func() error) error {
+	if h.waiting.Add(1) > maxHashing {
+		h.waiting.Add(-1)
+		return crowded()
+	}
+	err := h.wait(ctx)
+	h.waiting.Add(-1)
+	if err != nil {
+		return err
+	}
+	defer func() { <-h.turn }()
+	return fn()
+}
+
+func (h *Hasher) wait(ctx context.Context) error {
+	late := time.NewTimer(hashingWait)
+	defer late.Stop()
+	select {
+	case h.turn <- struct{}{}:
+		return nil
+	case <-late.C:
+		return crowded()
+	case <-ctx.Done():
+		return fault.From(ctx.Err())
+	}
+}
+
+func crowded() error {
+	return fault.New(fault.Unavailable, "", "Too many people are logging in at the moment; try again")
+}

@@ -1,0 +1,80 @@
+package auth
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The settings of a site, each of which may change while the site is open. One
+// that cannot be read counts as absent.
+
+func (s *Service) text(key string) string {
+	var text string
+	if raw := s.setting(key); json.Unmarshal(raw, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// number reads a whole number above 0.
+func (s *Service) number(key string, otherwise int64) int64 {
+	var n int64
+	if raw := s.setting(key); json.Unmarshal(raw, &n) != nil || n <= 0 {
+		return otherwise
+	}
+	return n
+}
+
+func (s *Service) flag(key string) bool {
+	switch strings.TrimSpace(string(s.setting(key))) {
+	case "true", "1":
+		return true
+	}
+	return false
+}
+
+// list reads a list of texts, in lower case; one text is a list of one.
+func (s *Service) list(key string) []string {
+	raw := s.setting(key)
+	if len(raw) == 0 {
+		return nil
+	}
+	var list []string
+	if json.Unmarshal(raw, &list) != nil {
+		list = nil
+		if one := s.text(key); one != "" {
+			list = []string{one}
+		}
+	}
+	for i := range list {
+		list[i] = strings.ToLower(list[i])
+	}
+	return list
+}
+
+// idle is how long a session lives without being used.
+func (s *Service) idle() time.Duration {
+	if d, ok := parseHours(s.text("session_expiry")); ok {
+		return d
+	}
+	return sessionIdle
+}
+
+// parseHours reads HH:MM and HH:MM:SS, with as many hours as one likes.
+func parseHours(text string) (time.Duration, bool) {
+	parts := strings.Split(text, ":")
+	if len(parts) != 2 && len(parts) != 3 {
+		return 0, false
+	}
+	var total time.Duration
+	for i, unit := range []time.Duration{time.Hour, time.Minute, time.Second}[:len(parts)] {
+		n, err := strconv.Atoi(parts[i])
+		if err != nil || n < 0 || n > 1_000_000 {
+			return 0, false
+		}
+		total += time.Duration(n) * unit
+	}
+	return total, total > 0
+}
