@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -65,7 +67,19 @@ func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]b
 	if tape != nil && tape.Whole() {
 		cfg.Failed(x.record(call, input, tape, replay.OutcomeOf(output, usage, err)))
 	}
-	return nil, err
+	return nil, x.located(err)
+}
+
+// located puts the plugin, its version and the export outside the guest's
+// frames, so that a trace says whose code it shows. Nested calls add theirs.
+func (x *export) located(err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) || len(f.Trace) == 0 {
+		return err
+	}
+	out := *f
+	out.Trace = append(slices.Clip(f.Trace), fmt.Sprintf("plugin %s %s, export %s", x.plugin.Name, x.version, x.name))
+	return &out
 }
 
 // again reports whether a call ended only to be run once more.

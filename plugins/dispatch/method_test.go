@@ -98,6 +98,8 @@ func TestThrowRollsBack(t *testing.T) {
 	_, err := s.run("POST", "acme.misbehave.fail", m{"name": name, "message": "no"})
 	if f := fault.From(err); f.Kind != fault.Validation || f.Message != "no" || len(f.Trace) == 0 {
 		t.Errorf("error %v, trace %v", err, f.Trace)
+	} else if last := f.Trace[len(f.Trace)-1]; last != "plugin acme.misbehave 1.0.0, export acme.misbehave.fail" {
+		t.Errorf("the trace says %q", last)
 	}
 	if got := s.mustGet("ToDo", name).Text("description"); got != "untouched" {
 		t.Errorf("description %q", got)
