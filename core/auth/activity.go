@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"strings"
 
 	"armature/core/document"
 	"armature/core/identity"
@@ -39,6 +40,9 @@ func (s *Service) record(ctx context.Context, tx document.Tx, a activity) error 
 	if a.by == "" {
 		a.by = user
 	}
+	if a.from == (Origin{}) {
+		a.from, _ = ctx.Value(originKey{}).(Origin)
+	}
 	if a.subject == "" {
 		a.subject = a.operation + ": " + user
 	}
@@ -46,6 +50,18 @@ func (s *Service) record(ctx context.Context, tx document.Tx, a activity) error 
 		"subject": cut(a.subject, maxData), "operation": a.operation, "status": a.status, "user": user,
 		"ip_address": a.from.Address, "user_agent": a.from.Agent,
 	})
+}
+
+type originKey struct{}
+
+// WithOrigin makes a context whose activities are recorded as coming from there.
+func WithOrigin(ctx context.Context, from Origin) context.Context {
+	return context.WithValue(ctx, originKey{}, from.short())
+}
+
+// short is the origin as it is stored: text of a bounded length.
+func (o Origin) short() Origin {
+	return Origin{Address: cut(o.Address, maxData), Agent: cut(strings.ToValidUTF8(o.Agent, ""), 4*maxData)}
 }
 
 const (

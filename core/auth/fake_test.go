@@ -118,6 +118,12 @@ func (tx *fakeTx) Update(_ context.Context, _ *document.Schema, doc *document.Do
 	return true, nil
 }
 
+func (tx *fakeTx) Delete(_ context.Context, _ *document.Schema, dt *document.DocType, name string) (bool, error) {
+	_, there := tx.store.docs[dt.Name][name]
+	delete(tx.store.docs[dt.Name], name)
+	return there, nil
+}
+
 func (tx *fakeTx) BumpEpoch(context.Context) error { tx.store.epoch++; return nil }
 func (tx *fakeTx) AfterCommit(fn func())           { tx.after = append(tx.after, fn) }
 
@@ -160,9 +166,12 @@ func newFixture(t testing.TB) *fixture {
 		declared("enabled", "Check", document.Check), declared("user_type", "Link", document.Text),
 		declared("api_key", "Data", document.Text), declared("api_secret", "Password", document.Text),
 		declared("roles", "Table", document.Rows)})
+	session := document.NewDocType(document.DocType{Name: "Session"}, []*document.Field{
+		declared("user", "Data", document.Text), declared("last_used", "Int", document.Int),
+		declared("expires", "Int", document.Int), declared("csrf_issued", "Check", document.Check)})
 	f := &fixture{
-		store:  &fakeStore{t: t, docs: map[string]map[string]*document.Document{"User": {}, "Role": {}}},
-		schema: document.NewSchema(1, []*document.DocType{hasRole, role, user}),
+		store:  &fakeStore{t: t, docs: map[string]map[string]*document.Document{"User": {}, "Role": {}, "Session": {}}},
+		schema: document.NewSchema(1, []*document.DocType{hasRole, role, user, session}),
 		now:    time.Unix(1_800_000_000, 0),
 	}
 	f.Service = f.another()

@@ -33,6 +33,9 @@ func (h hooks) Run(ctx context.Context, ev *document.Event) error {
 		if err := h.loggedOut(ctx, ev); err != nil {
 			return err
 		}
+		if err := h.rolesChanged(ctx, ev); err != nil {
+			return err
+		}
 		return h.s.Changed(ctx, ev.Tx)
 	}
 	switch ev.Doc.Type.Name {
@@ -127,4 +130,33 @@ func (h hooks) loggedOut(ctx context.Context, ev *document.Event) error {
 		return nil
 	}
 	return h.s.EndSessions(ctx, ev.Tx, user.Name())
+}
+
+// rolesChanged records that a user has been given roles or lost some.
+func (h hooks) rolesChanged(ctx context.Context, ev *document.Event) error {
+	if ev.Doc.Type.Name != "User" || ev.Name != document.OnUpdate {
+		return nil
+	}
+	var before []string
+	if ev.Before != nil {
+		before = roleNames(ev.Before)
+	}
+	after := roleNames(ev.Doc)
+	if slices.Equal(before, after) {
+		return nil
+	}
+	return h.s.record(ctx, ev.Tx, activity{
+		operation: "Roles", status: succeeded, user: ev.Doc.Name(), by: ev.Caller.User,
+		subject: "Roles of " + ev.Doc.Name() + ": " + strings.Join(after, ", "),
+	})
+}
+
+// roleNames is the roles a user's document names, sorted.
+func roleNames(user *document.Document) []string {
+	var names []string
+	for _, row := range user.Rows("roles") {
+		names = append(names, row.Text("role"))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

@@ -41,7 +41,7 @@ type candidate struct {
 // passwords cannot be checked now.
 func (s *Service) Login(ctx context.Context, a Attempt) (*Login, error) {
 	a.User = strings.TrimSpace(a.User)
-	a.From.Address, a.From.Agent = cut(a.From.Address, maxData), cut(strings.ToValidUTF8(a.From.Agent, ""), 4*maxData)
+	a.From = a.From.short()
 	switch {
 	case a.User == "" || a.Password == "":
 		return nil, refusal("Incomplete login details")

@@ -117,11 +117,17 @@ func TestActivityLog(t *testing.T) {
 		login(t, s, "my secret typed here", "wrong")
 		sid := loggedIn(t, s, "jane@example.com", "User-Agent", "browser/1")
 		send(t, s, "POST", "/api/method/logout", "", "Cookie", sid)
+		s.Admin.Post("/api/method/framework.core.doctype.user.user.generate_keys", map[string]any{"user": "jane@example.com"}).OK(t)
+		s.Admin.Put("/api/resource/User/jane@example.com", map[string]any{"bio": "x"}).OK(t)
 		r := s.Admin.Get("/api/resource/Activity%20Log", "fields", []string{"*"},
-			"filters", [][]any{{"operation", "in", []string{"Login", "Logout"}}}, "limit_page_length", "0")
+			"filters", [][]any{{"operation", "in", []string{"Login", "Logout", "Keys", "Roles"}}}, "limit_page_length", "0")
 		found := map[string]int{}
 		for _, row := range r.List(t) {
 			m := row.(map[string]any)
+			if op := m["operation"]; op == "Keys" || op == "Roles" {
+				found[op.(string)+" "+m["user"].(string)+" by "+m["owner"].(string)]++
+				continue
+			}
 			if m["ip_address"] != "127.0.0.1" {
 				t.Errorf("address %v", m["ip_address"])
 			}
@@ -131,10 +137,14 @@ func TestActivityLog(t *testing.T) {
 			}
 			found[m["operation"].(string)+" "+m["status"].(string)+" "+m["user"].(string)+" "+agent]++
 		}
-		for _, want := range []string{"Login Failed jane@example.com thief/1", "Login Failed Guest ", "Login Success jane@example.com browser/1", "Logout Success jane@example.com "} {
+		for _, want := range []string{"Login Failed jane@example.com thief/1", "Login Failed Guest ", "Login Success jane@example.com browser/1", "Logout Success jane@example.com ", "Roles jane@example.com by Administrator"} {
 			if found[want] != 1 {
 				t.Errorf("%q is missing in %v", want, found)
 			}
 		}
+		if found["Keys jane@example.com by Administrator"] != 2 { // the fixture makes one
+			t.Errorf("keys: %v", found)
+		}
+		s.As(t, "jane@example.com").Put("/api/resource/Activity%20Log/"+r.List(t)[0].(map[string]any)["name"].(string), map[string]any{"user": "x"}).Fails(t, 403, "PermissionError")
 	})
 }

@@ -223,3 +223,41 @@ func TestParallelLogins(t *testing.T) {
 		}
 	})
 }
+
+// TestConditions are what a user's document and the site say about logging in.
+func TestConditions(t *testing.T) {
+	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
+		const jane = "jane@example.com"
+		tests := []struct {
+			values map[string]any
+			status int
+		}{
+			{map[string]any{"restrict_ip": "10.1, 127.0"}, 200},
+			{map[string]any{"restrict_ip": "12\n10.1"}, 401},
+			{map[string]any{"restrict_ip": "", "login_before": 12}, 401},
+			{map[string]any{"login_before": 13}, 200},
+			{map[string]any{"login_before": 0, "login_after": 13}, 401},
+			{map[string]any{"login_after": 0, "simultaneous_sessions": 1}, 200},
+		}
+		for _, tt := range tests {
+			s.Admin.Put("/api/resource/User/"+jane, tt.values).OK(t)
+			if r := login(t, s, jane, right); r.StatusCode != tt.status {
+				t.Errorf("%v: %d %s", tt.values, r.StatusCode, r.text)
+			}
+		}
+		first := loggedIn(t, s, jane)
+		second := loggedIn(t, s, jane)
+		if who(t, s, first) != "" || who(t, s, second) != jane {
+			t.Error("a second session of a user who has one")
+		}
+		configure(t, s, "session_expiry", `"01:30"`)
+		c.advance(89 * time.Minute)
+		if who(t, s, second) != jane {
+			t.Error("ended too early")
+		}
+		c.advance(91 * time.Minute)
+		if who(t, s, second) != "" {
+			t.Error("ended too late")
+		}
+	})
+}

@@ -47,14 +47,15 @@ func New(a Auth) *Pages {
 // Serves reports whether there is a page at the path.
 func Serves(path string) bool { return path == LoginPath }
 
-// origin is where a request comes from.
-func origin(r *http.Request) auth.Origin {
-	address := r.RemoteAddr
+// Origin is where a request comes from, of its remote address and headers.
+func Origin(address string, h http.Header) auth.Origin {
 	if host, _, err := net.SplitHostPort(address); err == nil {
 		address = host
 	}
-	return auth.Origin{Address: address, Agent: r.UserAgent()}
+	return auth.Origin{Address: address, Agent: h.Get("User-Agent")}
 }
+
+func origin(r *http.Request) auth.Origin { return Origin(r.RemoteAddr, r.Header) }
 
 // home is where a user goes after logging in: to the desk, or to the site.
 func home(caller *identity.Caller) string {

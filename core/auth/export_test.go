@@ -1,0 +1,4 @@
+package auth
+
+// Do lets tests take a Hasher's turn.
+var Do = (*Hasher).do
