@@ -38,16 +38,20 @@ func (c *clock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// each runs a test on a site with a user, a ToDo and a clock, in every database.
+// each runs a test on a site with a user, a ToDo and a clock of its own, in every
+// database. It is noon when the test begins.
 func each(t *testing.T, test func(t *testing.T, s *hosttest.Server, c *clock)) {
 	t.Helper()
-	c := &clock{now: time.Date(2031, 3, 4, 12, 0, 0, 0, time.UTC)}
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	on := func(t *testing.T, database string) {
+		c := &clock{now: time.Date(2031, 3, 4, 12, 0, 0, 0, time.UTC)}
+		s := hosttest.New(t, database, func(config *host.Config) { config.Clock = c.Now })
 		s.User(t, "jane@example.com", "System Manager")
 		setPassword(t, s, "jane@example.com", right)
 		s.Admin.Post("/api/resource/ToDo", map[string]any{"description": "x"}).OK(t)
 		test(t, s, c)
-	}, func(config *host.Config) { config.Clock = c.Now })
+	}
+	t.Run("SQLite", func(t *testing.T) { on(t, "") })
+	t.Run("PostgreSQL", func(t *testing.T) { on(t, hosttest.Postgres(t)) })
 }
 
 func setPassword(t *testing.T, s *hosttest.Server, user, password string) {
