@@ -21,6 +21,10 @@ type Call struct {
 	// newline. The slice is valid during the call of OnOutput only.
 	OnOutput func(c *Call, stderr bool, line []byte)
 
+	// Senses hears, or decides, what WASI tells the guest of the world; nil: the
+	// host's clock and randomness as they are.
+	Senses Senses
+
 	// Result is what the function returned, if it returns anything.
 	Result uint64
 
@@ -38,6 +42,15 @@ type Call struct {
 	turn     *turn
 	own      turn
 	nesting  int
+}
+
+// Senses stands between a guest and the clock and randomness of WASI, so that a
+// call can be recorded and repeated. Its methods may end the call by Abort.
+type Senses interface {
+	// Clock returns what the guest is told when the clock of that number says ns.
+	Clock(c *Call, id uint32, ns int64) int64
+	// Random may change the random bytes the guest is about to get.
+	Random(c *Call, b []byte)
 }
 
 // Warm reports that the guest runs its own initialisation: there is no caller,

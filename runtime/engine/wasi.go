@@ -141,13 +141,20 @@ func (e *Engine) wasiClockTime(c *Call, s []uint64) uint32 {
 	default:
 		return errnoInval
 	}
+	if c.Senses != nil {
+		ns = c.Senses.Clock(c, uint32(s[0]), ns)
+	}
 	c.putUint64(uint32(s[2]), uint64(ns))
 	return errnoSuccess
 }
 
 func wasiRandom(c *Call, s []uint64) uint32 {
 	// rand.Read never fails: it ends the process when the system has no entropy.
-	_, _ = rand.Read(c.Read(uint32(s[0]), uint32(s[1])))
+	b := c.Read(uint32(s[0]), uint32(s[1]))
+	_, _ = rand.Read(b)
+	if c.Senses != nil {
+		c.Senses.Random(c, b)
+	}
 	return errnoSuccess
 }
 

@@ -144,6 +144,9 @@ func (st *State) Run(ctx context.Context, m *engine.Module, export string, limit
 	st.engine = engine.Call{
 		Export: export, Arg: int32(len(st.input)), Limits: limits, State: st, OnOutput: printed,
 	}
+	if st.record != nil || st.replay != nil {
+		st.engine.Senses = senses{st}
+	}
 	if st.outer != nil {
 		st.engine.Parent = &st.outer.engine
 	}
