@@ -76,7 +76,7 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 		Changed: func(string) { g.ledger.Wake() },
 	})
 	g.ledger = ledger.New(ledger.Config{
-		Registry: g.registry, Loader: g.loader, Services: g.services, Folders: g.folders,
+		Registry: g.registry, Loader: g.loader, Services: g.services, Folders: g.folders, Bundles: layout.Bundles(),
 		Forget: func(site, plugin string) { g.kv.Drop(site, plugin) },
 		Logs:   g.logs, Meter: m, Logger: log, Observer: o.observer,
 	})

@@ -24,6 +24,10 @@ func (l Layout) Plugins() string { return filepath.Join(l.Data, "plugins") }
 // Cache is the folder of compiled plugins; losing it costs time only.
 func (l Layout) Cache() string { return filepath.Join(l.Data, "cache") }
 
+// Bundles is the folder with copies of the plugins from folders that serve, for
+// the case that a newer version has to wait for approval.
+func (l Layout) Bundles() string { return filepath.Join(l.Data, "bundles") }
+
 // Sites is the folder with a folder for every site.
 func (l Layout) Sites() string { return filepath.Join(l.Data, "sites") }
 

@@ -28,6 +28,8 @@ func (l *Ledger) Decide(site string, g, old *registry.Generation) registry.Decis
 	switch {
 	case r != nil && r.Status == Disabled:
 		return registry.Off
+	case old == nil && s.recalls(r, g):
+		return registry.Await
 	case old == nil || isStored(g.Source):
 		return registry.Serve
 	}

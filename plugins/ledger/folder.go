@@ -57,6 +57,11 @@ func (s *Site) tellOne(ctx context.Context, sv dispatch.Services, st loader.Stat
 	if err := s.ship(ctx, sv, serving); err != nil {
 		now.Error = err.Error()
 	}
+	if !s.l.cfg.Observer && serving != nil && serving.Source == st.Source {
+		if err := s.l.copies.keep(serving.Hash, st.Source); err != nil {
+			s.log.Warn("keep a copy of a plugin that serves", "plugin", st.Name, "version", serving.Manifest.Version, "error", err)
+		}
+	}
 	if last, ok := s.told[st.Name]; ok && reflect.DeepEqual(last, now) || s.l.cfg.Observer {
 		return nil
 	}
@@ -68,6 +73,11 @@ func (s *Site) tellOne(ctx context.Context, sv dispatch.Services, st loader.Stat
 		next := now
 		if old != nil {
 			next.Status, next.Approved = old.Status, old.Approved
+			if old.Status == Disabled && old.PendingHash != "" && old.PendingHash == next.Hash {
+				// What waited before goes on waiting when the plugin is enabled.
+				next.Version, next.Hash = old.Version, old.Hash
+				next.PendingVersion, next.PendingHash = old.PendingVersion, old.PendingHash
+			}
 			if installed == nil {
 				next.Asked, next.Methods = old.Asked, old.Methods
 			}

@@ -29,6 +29,7 @@ type Config struct {
 	Loader   *loader.Loader
 	Services func(site string) dispatch.Services // nil ones: the site is not open yet
 	Folders  func(site string) []string          // where the site's plugins lie that are not stored
+	Bundles  string                              // folder for copies of what serves from those; empty: none are made
 	Forget   func(site, plugin string)           // what a plugin kept, once it is gone; nil: nothing
 	Logs     *logs.Book                          // nil: none are kept
 	Meter    *meter.Meter
@@ -49,6 +50,8 @@ type Ledger struct {
 	mu    sync.Mutex
 	sites map[string]*Site
 	wake  chan struct{}
+
+	copies copies
 }
 
 // New makes a ledger without sites.
@@ -68,7 +71,10 @@ func New(cfg Config) *Ledger {
 	if cfg.Forget == nil {
 		cfg.Forget = func(string, string) {}
 	}
-	return &Ledger{cfg: cfg, log: cfg.Logger, sites: map[string]*Site{}, wake: make(chan struct{}, 1)}
+	return &Ledger{
+		cfg: cfg, log: cfg.Logger, sites: map[string]*Site{}, wake: make(chan struct{}, 1),
+		copies: copies{dir: cfg.Bundles, now: cfg.Now},
+	}
 }
 
 // Site is the plugins of one site. Its first Sync must come after the site is
@@ -87,6 +93,7 @@ type Site struct {
 	told    map[string]Record // what was last written down about plugins in folders
 	refused map[string]string // stored plugins that do not load: name to hash
 	shipped map[string]string // whose DocTypes are in place: name to hash
+	lost    sync.Map          // copies that cannot be loaded: hash to true
 }
 
 // Open adds a site.
@@ -127,14 +134,42 @@ func (l *Ledger) Wake() {
 func (l *Ledger) Run(ctx context.Context) {
 	tick := time.NewTicker(l.cfg.Every)
 	defer tick.Stop()
+	clean := time.NewTicker(cleanEvery)
+	defer clean.Stop()
+	l.clean()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-l.wake:
 		case <-tick.C:
+		case <-clean.C:
+			l.clean()
 		}
 		l.Sync(ctx)
+	}
+}
+
+// cleanEvery is how often Run looks for copies that nobody needs any more.
+const cleanEvery = 24 * time.Hour
+
+// clean removes the copies of bundles that no open site's record names.
+func (l *Ledger) clean() {
+	if l.cfg.Observer {
+		return
+	}
+	named := map[string]bool{}
+	for _, s := range l.all() {
+		records := s.records.Load()
+		if records == nil {
+			return // not known yet
+		}
+		for _, r := range *records {
+			named[r.Hash] = true
+		}
+	}
+	if err := l.copies.clean(named); err != nil {
+		l.log.Warn("remove copies of plugins that serve no more", "error", err)
 	}
 }
 
@@ -199,6 +234,7 @@ func (s *Site) sync(ctx context.Context) error {
 		s.epoch, s.looked = v.Epoch, true
 		clear(s.refused)
 	}
+	s.recall(ctx)
 	s.loadStored(ctx, sv)
 	return s.tell(ctx, sv)
 }

@@ -41,6 +41,7 @@ var eng = sync.OnceValues(func() (*engine.Engine, error) {
 type process struct {
 	t         testing.TB
 	dir       string // folder of the plugins for all sites
+	bundles   string // folder of copies
 	store     document.Store
 	documents *document.Service
 	methods   *method.Service
@@ -68,7 +69,7 @@ func start(t testing.TB, file, dir string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, dir: dir, store: st, registry: registry.New(), kv: kv.New(kv.Config{})}
+	p := &process{t: t, dir: dir, bundles: filepath.Join(filepath.Dir(file), "bundles"), store: st, registry: registry.New(), kv: kv.New(kv.Config{})}
 	services := func(string) dispatch.Services {
 		return dispatch.Services{Documents: p.documents, Methods: p.methods, Store: p.store}
 	}
@@ -76,8 +77,8 @@ func start(t testing.TB, file, dir string) *process {
 	p.loader = loader.New(loader.Config{Engine: e, Registry: p.registry})
 	p.ledger = ledger.New(ledger.Config{
 		Registry: p.registry, Loader: p.loader, Services: services, Logs: book,
-		Folders: func(string) []string { return []string{dir} },
-		Forget:  func(site, plugin string) { p.kv.Drop(site, plugin) },
+		Folders: func(string) []string { return []string{dir} }, Bundles: p.bundles,
+		Forget: func(site, plugin string) { p.kv.Drop(site, plugin) },
 	})
 	plugins := dispatch.New(dispatch.Config{
 		Registry: p.registry, Services: services, Logs: book, Grants: p.ledger.Grants, Decide: p.ledger.Decide, KV: p.kv,
@@ -104,6 +105,9 @@ func start(t testing.TB, file, dir string) *process {
 		Store: st, Catalog: document.NewCatalog(schema), Hooks: []document.Hooks{site.Hooks(served)},
 	})
 	p.methods = method.New(method.Config{Invoker: site.Invoker(served), Store: st, Documents: p.documents})
+	if path := p.path(); exists(path) {
+		_ = p.loader.Load(ctx, registry.Shared, path) // as the watcher does
+	}
 	p.sync()
 	return p
 }
@@ -193,10 +197,17 @@ func (p *process) record() m {
 	return v.([]any)[0].(m)
 }
 
+func (p *process) path() string { return filepath.Join(p.dir, "a.wasm") }
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // put places a bundle in the folder and loads it, as the watcher does.
 func (p *process) put(wasm []byte) error {
 	p.t.Helper()
-	path := filepath.Join(p.dir, "a.wasm")
+	path := p.path()
 	if err := os.WriteFile(path, wasm, 0o600); err != nil {
 		p.t.Fatal(err)
 	}

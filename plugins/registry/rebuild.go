@@ -16,12 +16,17 @@ func (s *Site) choose(g *Generation) *Generation {
 		decision = s.terms.Decide(g, old)
 	}
 	switch {
-	case decision == Off:
+	case decision == Off, decision == Await && !s.servesNow(g):
 		return nil
 	case decision == Keep && old != nil:
 		return old
 	}
 	return g
+}
+
+func (s *Site) servesNow(g *Generation) bool {
+	t := s.table.Load()
+	return t != nil && t.plugins[g.Manifest.Name] == g
 }
 
 // keep holds on to the generation that is being replaced until it has been

@@ -42,6 +42,7 @@ const (
 	Serve Decision = iota
 	Keep           // the old one goes on serving; without one, Serve
 	Off            // nothing from the source serves the site
+	Await          // Off until Recall has brought the old one; what serves already goes on
 )
 
 // Binding is a generation at work for one site.
@@ -108,6 +109,20 @@ func (r *Registry) Reconsider(name string) {
 	defer r.mu.Unlock()
 	if s := r.sites[name]; s != nil {
 		s.bound = map[*Generation]*bound{}
+		r.settle(s)
+	}
+}
+
+// Recall offers a site an older generation of something installed for it, as if it
+// had been replaced just now, and takes it over.
+func (r *Registry) Recall(name string, old *Generation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old.use()
+	defer old.disuse()
+	if s := r.sites[name]; s != nil && s.kept[old.Source] == nil {
+		old.use()
+		s.kept[old.Source] = old
 		r.settle(s)
 	}
 }
