@@ -3,31 +3,27 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 
 	"armature/core/host"
-	"armature/core/ratelimit"
 	"armature/core/site"
 )
 
 // newSet makes the set of sites in the data folder, with the folders and the
-// master key if they are missing.
-func (a *app) newSet(log *slog.Logger, plugins host.Plugins, counters *ratelimit.Counters) (*host.Set, error) {
-	layout := a.layout()
-	if err := layout.Make(); err != nil {
+// master key if they are missing. What c leaves out of where things are and who
+// is told a password is filled in.
+func (a *app) newSet(c host.Config) (*host.Set, error) {
+	c.Layout = a.layout()
+	if err := c.Layout.Make(); err != nil {
 		return nil, err
 	}
-	master, err := a.master()
-	if err != nil {
+	var err error
+	if c.Master, err = a.master(); err != nil {
 		return nil, err
 	}
-	return host.NewSet(host.Config{
-		Layout: layout, Database: a.database, Master: master, Version: version,
-		Plugins: plugins, Counters: counters, Logger: log,
-		Password: os.Getenv("ARMATURE_ADMIN_PASSWORD"),
-		Announce: a.announce,
-	}), nil
+	c.Database, c.Version = a.database, version
+	c.Password, c.Announce = os.Getenv("ARMATURE_ADMIN_PASSWORD"), a.announce
+	return host.NewSet(c), nil
 }
 
 func (a *app) master() (*site.Master, error) {
@@ -53,7 +49,7 @@ func (a *app) announce(site, user, password string) {
 // on the same data, and closes it again. The default site is made if it is
 // missing.
 func (a *app) withTenant(ctx context.Context, fn func(*host.Tenant) error) error {
-	set, err := a.newSet(slog.New(slog.DiscardHandler), nil, nil)
+	set, err := a.newSet(host.Config{})
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (a *app) openPlatform(ctx context.Context, log *slog.Logger, o guestOptions
 		p.closeGuests()
 		return nil, err
 	}
-	if guests.set, err = a.newSet(log, guests, p.counts); err != nil {
+	if guests.set, err = a.newSet(host.Config{Plugins: guests, Counters: p.counts, Logger: log, SlowStatement: o.slow}); err != nil {
 		p.closeGuests()
 		return nil, errors.Join(err, p.counts.Close())
 	}

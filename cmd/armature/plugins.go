@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"armature/core/document"
 	"armature/core/egress"
@@ -50,7 +51,8 @@ type guests struct {
 type guestOptions struct {
 	shared       string // folder of the plugins for all sites; empty: the one in the data folder
 	metricsToken string
-	observer     bool // by a command that ends soon
+	slow         func() time.Duration // SQL statements worth logging; nil: none
+	observer     bool                 // by a command that ends soon
 }
 
 func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *slog.Logger) (*guests, error) {

@@ -32,6 +32,7 @@ type serving struct {
 	plugins  string
 	shutdown time.Duration
 	log      logging
+	slow     int // milliseconds
 
 	metricsToken string
 }
@@ -51,6 +52,7 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd.Flags().StringVar(&s.plugins, "plugins", "", "folder of the plugins for all sites; without it <data>/plugins")
 	cmd.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 30*time.Second, "how long requests may take to end when the server stops")
 	cmd.Flags().StringVar(&s.metricsToken, "metrics-token", "", "bearer token for /metrics; without it they are for this machine only")
+	cmd.Flags().IntVar(&s.slow, "slow-query-ms", 500, "log SQL statements that take so many milliseconds, without their values; 0: none")
 	s.log.flags(cmd.Flags())
 	return cmd
 }
@@ -67,7 +69,10 @@ func (a *app) serve(ctx context.Context, s serving) error {
 		return err
 	}
 	defer listener.Close()
-	p, err := a.openPlatform(ctx, log, guestOptions{shared: s.plugins, metricsToken: s.metricsToken})
+	p, err := a.openPlatform(ctx, log, guestOptions{
+		shared: s.plugins, metricsToken: s.metricsToken,
+		slow: func() time.Duration { return time.Duration(s.slow) * time.Millisecond },
+	})
 	if err != nil {
 		return err
 	}
@@ -81,7 +86,7 @@ func (a *app) serve(ctx context.Context, s serving) error {
 	var draining atomic.Bool
 	server := &http.Server{
 		Handler: p.guests.metrics.Beside(httpapi.New(httpapi.Config{
-			Sites: p.set, Logger: log,
+			Sites: p.set, Logger: log, Access: s.log.accessTo(log),
 			Ready: func(ctx context.Context) error {
 				if draining.Load() {
 					return errors.New("the server is shutting down")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +23,7 @@ func (a *app) siteNewCommand() *cobra.Command {
 		Short: "Make a site",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			set, err := a.newSet(slog.New(slog.DiscardHandler), nil, nil)
+			set, err := a.newSet(host.Config{})
 			if err != nil {
 				return err
 			}

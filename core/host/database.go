@@ -3,14 +3,10 @@ package host
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"armature/core/document"
 	"armature/core/store"
 )
-
-// slowStatement is how long a statement takes before the log mentions it.
-const slowStatement = 500 * time.Millisecond
 
 // openStore opens a site's database: a file in the site's folder, or a schema of
 // its own in the PostgreSQL database of all sites.
@@ -19,7 +15,7 @@ func (s *Set) openStore(ctx context.Context, name string, log *slog.Logger) (doc
 	if url == "" {
 		url = s.c.Layout.database(name)
 	}
-	return store.Open(ctx, url, schemaName(name), store.Options{Logger: log, Slow: slowStatement})
+	return store.Open(ctx, url, schemaName(name), store.Options{Logger: log, Slow: s.c.SlowStatement})
 }
 
 // schemaName is the PostgreSQL schema of a site.

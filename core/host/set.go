@@ -37,6 +37,10 @@ type Config struct {
 	Logger   *slog.Logger
 	Clock    func() time.Time // of the sites; nil: the system's
 
+	// SlowStatement tells how long an SQL statement may take before it is logged;
+	// 0, and nil: none is.
+	SlowStatement func() time.Duration
+
 	// Password is the Administrator's password on a site that has none yet;
 	// empty: a random one. Announce is told what was chosen at random, once.
 	Password string

@@ -96,11 +96,7 @@ func (x *exchange) logFailure(e *fault.Error, err error) {
 	default:
 		return
 	}
-	site := ""
-	if x.site != nil {
-		site = x.site.Name
-	}
 	x.server.log.LogAttrs(x.ctx, level, "request failed",
-		slog.String("id", x.id), slog.String("site", site), slog.String("user", x.caller.User),
-		slog.String("method", x.r.Method), slog.String("path", x.r.URL.Path), slog.String("error", err.Error()))
+		slog.String("id", x.id), slog.String("site", x.siteName()), slog.String("user", x.caller.User),
+		slog.String("method", x.r.Method), slog.String("path", x.loggedPath()), slog.String("error", err.Error()))
 }

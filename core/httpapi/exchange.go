@@ -2,10 +2,7 @@ package httpapi
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -22,13 +19,15 @@ type exchange struct {
 	id      string
 	arrived time.Time
 
-	site    *Site
-	release func()
-	caller  *identity.Caller
-	budget  *ratelimit.Decision // nil: unlimited
-	route   route
-	raw     *Raw   // the raw method the route leads to
-	path    string // canonical path of the method the route leads to
+	site       *Site
+	release    func()
+	caller     *identity.Caller
+	budget     *ratelimit.Decision // nil: unlimited
+	charged    bool
+	processing time.Duration // from the arrival to the first byte of the answer
+	route      route
+	raw        *Raw   // the raw method the route leads to
+	path       string // canonical path of the method the route leads to
 
 	whole    io.ReadCloser // the body before it was limited
 	args     arguments
@@ -41,13 +40,4 @@ func (x *exchange) verb() string {
 		return http.MethodGet
 	}
 	return x.r.Method
-}
-
-// newRequestID names a request in logs and answers. It needs to be distinct,
-// not secret.
-func newRequestID() string {
-	var raw [12]byte
-	binary.BigEndian.PutUint64(raw[:], rand.Uint64())
-	binary.BigEndian.PutUint32(raw[8:], rand.Uint32())
-	return hex.EncodeToString(raw[:])
 }

@@ -26,9 +26,14 @@ func (x *exchange) meterCaller() error {
 	})
 }
 
-// charge ends what meterSite began, as the answer begins.
+// charge ends what meterSite began, as the answer begins. The time until then is
+// the request's processing time.
 func (x *exchange) charge(status int, h http.Header) {
-	x.budget.End(x.ctx, h, status, x.server.now().Sub(x.arrived))
+	if x.charged {
+		return
+	}
+	x.charged, x.processing = true, x.server.now().Sub(x.arrived)
+	x.budget.End(x.ctx, h, status, x.processing)
 }
 
 // address is where the request comes from, without the port.

@@ -51,7 +51,8 @@ func settable(key string) bool {
 	switch key {
 	case "Set-Cookie", "Content-Length", "Content-Security-Policy", "X-Content-Type-Options",
 		"Connection", "Keep-Alive", "Transfer-Encoding", "Upgrade", "Trailer", "Te",
-		"Www-Authenticate", "Strict-Transport-Security", "Clear-Site-Data", "Date", "Server":
+		"Www-Authenticate", "Strict-Transport-Security", "Clear-Site-Data", "Date", "Server",
+		"X-Request-Id":
 		return false
 	}
 	for _, prefix := range []string{"Access-Control-", "X-Framework-", "X-Ratelimit-", "Proxy-", "Cross-Origin-"} {

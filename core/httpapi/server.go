@@ -19,6 +19,7 @@ type Config struct {
 	Sites  Sites
 	Ready  func(ctx context.Context) error // nil: ready whenever alive
 	Logger *slog.Logger                    // nil: nothing is logged
+	Access *slog.Logger                    // gets a line for every request; nil: none is written
 	Now    func() time.Time                // nil: time.Now; for durations and limits
 }
 
@@ -30,14 +31,15 @@ func New(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &server{sites: c.Sites, ready: c.Ready, log: c.Logger, now: c.Now}
+	return &server{sites: c.Sites, ready: c.Ready, log: c.Logger, access: c.Access, now: c.Now}
 }
 
 type server struct {
-	sites Sites
-	ready func(ctx context.Context) error
-	log   *slog.Logger
-	now   func() time.Time
+	sites  Sites
+	ready  func(ctx context.Context) error
+	log    *slog.Logger
+	access *slog.Logger
+	now    func() time.Time
 }
 
 // ServeHTTP runs one exchange from beginning to end.
@@ -45,9 +47,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.serveHealth(w, r) {
 		return
 	}
-	x := &exchange{server: s, r: r, ctx: r.Context(), arrived: s.now(), id: newRequestID(), caller: identity.Anonymous()}
+	x := &exchange{server: s, r: r, ctx: r.Context(), arrived: s.now(), caller: identity.Anonymous()}
 	x.w.ResponseWriter, x.w.begin = w, x.charge
-	x.w.Header().Set("X-Framework-Request-Id", x.id)
+	x.identify()
 	defer x.finish()
 	defer x.recover()
 	if err := x.run(); err != nil {
@@ -104,24 +106,10 @@ func (x *exchange) recover() {
 // finish gives the site back and writes the access log.
 func (x *exchange) finish() {
 	x.charge(x.w.status, x.w.Header()) // unless the answer has done it
-	site := ""
-	if x.site != nil {
-		site = x.site.Name
-	}
 	if x.release != nil {
 		x.release()
 	}
-	// The query string stays out of the log: it may carry a session or a token.
-	x.server.log.LogAttrs(x.ctx, slog.LevelInfo, "request",
-		slog.String("id", x.id),
-		slog.String("site", site),
-		slog.String("user", x.caller.User),
-		slog.String("method", x.r.Method),
-		slog.String("path", x.r.URL.Path),
-		slog.Int("status", x.w.status),
-		slog.Int64("bytes", x.w.bytes),
-		slog.Duration("duration", x.server.now().Sub(x.arrived)),
-	)
+	x.logAccess()
 }
 
 // hostname is the host of a request in lower case and without its port.

@@ -70,20 +70,6 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-func TestAccessLog(t *testing.T) {
-	s := newSite(t)
-	s.do(request{as: "web", path: "/api/method/ping?sid=hidden&token=hidden", header: http.Header{"Authorization": {"token k:hidden"}}}).must(200)
-	line := s.log.String()
-	for _, want := range []string{"msg=request", "site=test", "user=web@example.com", "method=GET", "path=/api/method/ping", "status=200", "duration=", "id="} {
-		if !strings.Contains(line, want) {
-			t.Errorf("%s is not in %s", want, line)
-		}
-	}
-	if strings.Contains(line, "hidden") || strings.Count(line, "\n") != 1 {
-		t.Errorf("log: %s", line)
-	}
-}
-
 func TestBodyLimit(t *testing.T) {
 	s := newSite(t)
 	s.site.MaxBody = 1000

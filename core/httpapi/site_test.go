@@ -96,10 +96,11 @@ func newSiteIn(t testing.TB, dir string) *testSite {
 			return store.WithObserver(ctx, fn)
 		},
 	}
+	log := slog.New(slog.NewTextHandler(s.log, nil))
 	s.handler = httpapi.New(httpapi.Config{
 		Sites:  s,
 		Ready:  func(context.Context) error { return s.ready },
-		Logger: slog.New(slog.NewTextHandler(s.log, nil)),
+		Logger: log, Access: log,
 	})
 	return s
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 )
 
@@ -24,13 +25,14 @@ type watch struct {
 	s     *Store
 	st    *statement
 	start time.Time
+	slow  time.Duration
 	fn    Observer
 }
 
 func (s *Store) watch(ctx context.Context, st *statement) watch {
-	w := watch{s: s, st: st}
+	w := watch{s: s, st: st, slow: s.slow()}
 	w.fn, _ = ctx.Value(observerKey{}).(Observer)
-	if w.fn != nil || s.slow > 0 || st.list {
+	if w.fn != nil || w.slow > 0 || st.list {
 		w.start = time.Now()
 	}
 	return w
@@ -44,11 +46,27 @@ func (w *watch) done(args []any) {
 	if w.st.list {
 		w.st.note(d)
 	}
-	if w.s.slow > 0 && d >= w.s.slow {
-		// Without arguments: a log is read by more people than a database.
-		w.s.log.Warn("slow statement", slog.String("sql", w.st.text), slog.Duration("took", d))
+	if w.slow > 0 && d >= w.slow {
+		w.logSlow(d)
 	}
 	if w.fn != nil {
 		w.fn(w.st.text, args, d)
 	}
+}
+
+// maxLoggedSQL is how many bytes of a statement the log shows: a list of many
+// names has as many placeholders.
+const maxLoggedSQL = 2000
+
+// logSlow notes a slow statement, without its arguments: a log is read by more
+// people than a database.
+func (w *watch) logSlow(d time.Duration) {
+	text, doctype := w.st.text, ""
+	if len(text) > maxLoggedSQL {
+		text = strings.ToValidUTF8(text[:maxLoggedSQL], "") + "..."
+	}
+	if w.st.dt != nil {
+		doctype = w.st.dt.Name
+	}
+	w.s.log.Warn("slow statement", slog.String("doctype", doctype), slog.Int64("duration_us", d.Microseconds()), slog.String("sql", text))
 }

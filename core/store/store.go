@@ -16,8 +16,10 @@ import (
 type Options struct {
 	// Logger receives slow statements and what goes wrong in the background.
 	Logger *slog.Logger
-	// Slow is how long a statement may take before it is logged; 0: never.
-	Slow time.Duration
+	// Slow tells how long a statement may take before it is logged; 0: it never
+	// is. It is asked before every statement, so that a server can change it while
+	// it runs. nil: none is logged.
+	Slow func() time.Duration
 	// MaxConns bounds the connections of a pool; 0: 4 or the number of cores,
 	// whichever is more, for what reads, and 16 for the PostgreSQL pool that
 	// writes, whose connections mostly wait for the disk. SQLite has one pool and
@@ -49,6 +51,9 @@ func (o Options) withDefaults() Options {
 	if o.MaxConns <= 0 {
 		o.MaxConns = max(4, cores())
 	}
+	if o.Slow == nil {
+		o.Slow = func() time.Duration { return 0 }
+	}
 	if o.WriteWait <= 0 {
 		o.WriteWait = 10 * time.Second
 	}
@@ -65,7 +70,7 @@ type Store struct {
 	gate    gate
 
 	log  *slog.Logger
-	slow time.Duration
+	slow func() time.Duration
 }
 
 var _ document.Store = (*Store)(nil)
