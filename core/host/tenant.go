@@ -94,7 +94,7 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 	if err := t.Auth.Install(ctx); err != nil {
 		return nil, err
 	}
-	t.web = web.New(t.Auth)
+	t.web = web.New(web.Config{Auth: t.Auth, Name: t.displayName})
 	if err := t.openFiles(); err != nil {
 		return nil, err
 	}
@@ -149,6 +149,7 @@ func (t *Tenant) publish() {
 		Describe:     t.describe,
 		Raw:          t.raw,
 		Pages:        t.page,
+		ErrorPage:    t.web.ServeError,
 		Limiter:      t.limiter,
 		MaxBody:      config.MaxFileSize(),
 	})

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"encoding/json"
 	"net/http"
 
 	"armature/core/httpapi"
@@ -34,4 +35,13 @@ func (t *Tenant) page(w http.ResponseWriter, r *http.Request, call *httpapi.RawC
 		return t.web.ServePage(w, r, call.Caller)
 	}
 	return t.filePage(w, r, call)
+}
+
+// displayName is what the site is called on its pages: its setting app_name.
+func (t *Tenant) displayName() string {
+	var name string
+	if value, ok := t.Site.Config().Get("app_name"); ok && json.Unmarshal(value, &name) == nil && name != "" {
+		return name
+	}
+	return "Armature"
 }

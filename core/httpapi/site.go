@@ -41,6 +41,9 @@ type Site struct {
 	Raw func(path string) *Raw
 	// Pages serves everything outside /api; nil: nothing is there.
 	Pages func(w http.ResponseWriter, r *http.Request, call *RawCall) error
+	// ErrorPage shows a failed request outside /api to a person's browser; nil: a
+	// page without any style. The message may be empty.
+	ErrorPage func(w http.ResponseWriter, status int, message, requestID string) error
 	// Limiter meters the site's requests; nil: unlimited.
 	Limiter *ratelimit.Limiter
 	// Observe makes a context in which fn is told every executed statement;

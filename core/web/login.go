@@ -1,79 +1,70 @@
 package web
 
 import (
-	"bytes"
-	"crypto/sha256"
-	_ "embed"
-	"encoding/base64"
-	"html/template"
 	"net/http"
+	"net/url"
 
 	"armature/core/fault"
 	"armature/core/identity"
 )
 
-//go:embed login.html
-var loginTemplate string
-
-//go:embed login.css
-var loginStyle string
-
-// loginView is what the page shows.
+// loginView is what the login page shows.
 type loginView struct {
-	Style    template.CSS
-	User     string
-	Redirect string
+	User     string // as typed
+	Redirect string // where to go afterwards; empty: home
 	Error    string
+	Note     string // what has just been done
+	Now      string // who is logged in and wants to be somebody else
 }
 
-// ServePage serves the login page and takes its form. Who is logged in already
-// is sent on. Errors: MethodNotAllowed; a failed login is shown on the page.
-func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identity.Caller) error {
-	switch r.Method {
-	case http.MethodGet, http.MethodHead:
-		to := localPath(r.URL.Query().Get("redirect-to"))
-		if caller.IsGuest() {
-			return p.show(w, http.StatusOK, loginView{Redirect: to})
-		}
-		if to == "" {
-			to = home(caller)
-		}
-		return p.sendOn(w, to)
-	case http.MethodPost:
-		return p.submit(w, r)
+// SwitchUser is the address at which a user logs in as somebody else and comes
+// back to a path of this site.
+func SwitchUser(back string) string {
+	return LoginPath + "?" + url.Values{"switch": {"1"}, "redirect-to": {back}}.Encode()
+}
+
+// serveLogin serves the login page and takes its form. Who is logged in already
+// is sent on, unless they want to be somebody else.
+func (p *Pages) serveLogin(w http.ResponseWriter, r *http.Request, caller *identity.Caller) error {
+	if r.Method == http.MethodPost {
+		return p.submitLogin(w, r)
 	}
-	w.Header().Set("Allow", "GET, HEAD, POST")
-	return fault.New(fault.MethodNotAllowed, "", "%s is not allowed on this path", r.Method)
+	q := r.URL.Query()
+	to := localPath(q.Get("redirect-to"))
+	v := loginView{Redirect: to}
+	switch {
+	case caller.IsGuest():
+	case q.Get("switch") == "1":
+		v.Now = nameOf(caller)
+	case to == "":
+		return p.sendOn(w, home(caller))
+	default:
+		return p.sendOn(w, to)
+	}
+	return p.showLogin(w, http.StatusOK, v)
 }
 
-// maxForm is more than a login form has.
-const maxForm = 16 << 10
-
-// submit logs in with what was typed into the form.
-func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
-	if err := p.auth.SameOrigin(r); err != nil {
+// submitLogin logs in with what was typed into the form.
+func (p *Pages) submitLogin(w http.ResponseWriter, r *http.Request) error {
+	if err := p.readForm(w, r); err != nil {
 		return err
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		return fault.Wrap(fault.BadRequest, "", err, "The form could not be read")
-	}
-	view := loginView{User: r.PostForm.Get("usr"), Redirect: localPath(r.PostForm.Get("redirect-to"))}
-	login, err := p.auth.Login(r.Context(), attempt(r, view.User, r.PostForm.Get("pwd")))
+	v := loginView{User: r.PostForm.Get("usr"), Redirect: localPath(r.PostForm.Get("redirect-to"))}
+	login, err := p.auth.Login(r.Context(), attempt(r, v.User, r.PostForm.Get("pwd")))
 	if err != nil {
-		return p.refuse(w, view, err)
+		return p.refuseLogin(w, v, err)
 	}
 	setCookies(w, r, login)
-	to := view.Redirect
+	to := v.Redirect
 	if to == "" {
 		to = home(login.Caller)
 	}
 	return p.sendOn(w, to)
 }
 
-// refuse shows the page again with what was wrong. Failures of the server are
-// answered like those of any page.
-func (p *Pages) refuse(w http.ResponseWriter, view loginView, err error) error {
+// refuseLogin shows the page again with what was wrong. Failures of the server
+// are answered like those of any page.
+func (p *Pages) refuseLogin(w http.ResponseWriter, v loginView, err error) error {
 	f := fault.From(err)
 	switch f.Kind {
 	case fault.Authentication, fault.Unavailable:
@@ -84,45 +75,12 @@ func (p *Pages) refuse(w http.ResponseWriter, view loginView, err error) error {
 	default:
 		return err
 	}
-	view.Error = f.Message
-	return p.show(w, f.Kind.Status(), view)
+	v.Error = f.Message
+	return p.showLogin(w, f.Kind.Status(), v)
 }
 
-func (p *Pages) show(w http.ResponseWriter, status int, view loginView) error {
-	view.Style = template.CSS(loginStyle) // #nosec: a constant
-	var page bytes.Buffer
-	if err := p.login.Execute(&page, view); err != nil {
-		return err
-	}
-	p.guard(w.Header())
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(page.Bytes()) // the client is gone
-	return nil
-}
-
-// sendOn ends the POST in a GET, so that going back in the browser does not send
-// the password again. The target has passed localPath.
-func (p *Pages) sendOn(w http.ResponseWriter, to string) error {
-	p.guard(w.Header())
-	w.Header().Set("Location", to)
-	w.WriteHeader(http.StatusSeeOther)
-	return nil
-}
-
-// guard keeps the page out of frames and caches, and scripts out of the page.
-func (p *Pages) guard(h http.Header) {
-	h.Set("Content-Security-Policy", p.policy)
-	h.Set("X-Frame-Options", "DENY") // for browsers older than frame-ancestors
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "same-origin") // redirect-to may tell what was asked for
-	h.Set("Cache-Control", "no-store")
-}
-
-// contentPolicy allows a page nothing but its own style. Where a form may lead
-// is left open: browsers apply that to redirects too, and a login may end at an
-// OAuth client on another host.
-func contentPolicy(style string) string {
-	sum := sha256.Sum256([]byte(style))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; frame-ancestors 'none'"
+// showLogin says in the title that something went wrong: a reader of the screen
+// hears that first.
+func (p *Pages) showLogin(w http.ResponseWriter, status int, v loginView) error {
+	return p.show(w, status, "login", view{Title: titled("Log in", v.Error), Body: v})
 }

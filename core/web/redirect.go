@@ -5,12 +5,16 @@ import (
 	"strings"
 )
 
+// maxWish bounds, in bytes, where a login may lead.
+const maxWish = 16 << 10
+
 // localPath returns where to go after a login: the wish if it stays on this
 // site, or else empty. Browsers take a backslash for a slash and leave out tabs
 // and line ends, so that /\evil and a tab between two slashes lead to another
-// host; nothing with such letters is followed.
+// host; nothing with such letters is followed. An authorization request may carry
+// a long state.
 func localPath(wish string) string {
-	if len(wish) > 2000 || !strings.HasPrefix(wish, "/") || strings.HasPrefix(wish, "//") || strings.Contains(wish, `\`) {
+	if len(wish) > maxWish || !strings.HasPrefix(wish, "/") || strings.HasPrefix(wish, "//") || strings.Contains(wish, `\`) {
 		return ""
 	}
 	for _, c := range []byte(wish) {

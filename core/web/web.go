@@ -1,19 +1,20 @@
-// Package web is what a person with a browser meets: logging in and out, as a
-// page and as the methods a page calls.
+// Package web is what a person with a browser meets: logging in and out, being
+// asked whether an application may act for them, and being told what went wrong;
+// and the methods login and logout.
 //
 // A login ends in a session (core/auth) whose id goes into a cookie that scripts
-// cannot read. The page works without JavaScript. Nothing here decides who may
-// log in.
+// cannot read. The pages have no script. Nothing here decides who may do what.
 package web
 
 import (
 	"context"
-	"html/template"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"armature/core/auth"
+	"armature/core/fault"
 	"armature/core/identity"
 )
 
@@ -28,24 +29,52 @@ type Auth interface {
 	SameOrigin(r *http.Request) error
 }
 
+// Config is what the pages of a site are made with.
+type Config struct {
+	Auth Auth
+	Name func() string // what the site is called on its pages; asked for every page
+}
+
 // Pages serves the pages of one site.
 type Pages struct {
-	auth   Auth
-	login  *template.Template
-	policy string // Content-Security-Policy
+	auth      Auth
+	name      func() string
+	templates templates
+	policy    string // Content-Security-Policy
 }
 
 // New makes the pages of a site.
-func New(a Auth) *Pages {
-	return &Pages{
-		auth:   a,
-		login:  template.Must(template.New("login").Parse(loginTemplate)),
-		policy: contentPolicy(loginStyle),
-	}
+func New(c Config) *Pages {
+	return &Pages{auth: c.Auth, name: c.Name, templates: parseTemplates(), policy: contentPolicy()}
 }
 
 // Serves reports whether there is a page at the path.
-func Serves(path string) bool { return path == LoginPath }
+func Serves(path string) bool { return verbs(path) != "" }
+
+// verbs are those allowed at a path; empty where there is no page.
+func verbs(path string) string {
+	switch path {
+	case LoginPath:
+		return "GET, HEAD, POST"
+	case "/favicon.svg", "/favicon.ico":
+		return "GET, HEAD"
+	}
+	return ""
+}
+
+// ServePage serves the page at the request's path, which Serves has. Errors:
+// MethodNotAllowed; those of the page.
+func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identity.Caller) error {
+	if allowed := verbs(r.URL.Path); !slices.Contains(strings.Split(allowed, ", "), r.Method) {
+		w.Header().Set("Allow", allowed)
+		return fault.New(fault.MethodNotAllowed, "", "%s is not allowed on this path", r.Method)
+	}
+	switch r.URL.Path {
+	case LoginPath:
+		return p.serveLogin(w, r, caller)
+	}
+	return serveIcon(w)
+}
 
 // Origin is where a request comes from, of its remote address and headers.
 func Origin(address string, h http.Header) auth.Origin {

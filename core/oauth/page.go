@@ -1,0 +1,47 @@
+// Package oauth is the site's OAuth 2.0 authorization server and OpenID provider.
+package oauth
+
+import "net/http"
+
+// Pages shows what the provider has to say to a person; core/web satisfies it.
+// The pages carry their own headers (no framing, no script, no cache). Errors:
+// what keeps a page from being made, and then nothing was written.
+type Pages interface {
+	// Consent asks the user whether an application may act for them.
+	Consent(w http.ResponseWriter, r *http.Request, c Consent) error
+	// OAuthError says why a request for authorization goes no further, where the
+	// redirect URI cannot be trusted to say it to.
+	OAuthError(w http.ResponseWriter, r *http.Request, e PageError) error
+}
+
+// Consent is a question to a user. It was made for one request of one session,
+// which Hidden binds it to:
+//
+//	c := oauth.Consent{
+//		Client: client.ID, Name: client.AppName, RedirectURI: uri, Scopes: scopes,
+//		User: caller.User, FullName: caller.FullName, Request: r.URL.RequestURI(),
+//		Action: approvePath + "?csrf_token=" + token, Hidden: [][2]string{{"request", sealed}},
+//	}
+//	return pages.Consent(w, r, c)
+//
+// The form is sent by POST with the field "decision", which is "allow" or "deny",
+// and the hidden fields. All but Action, Request and the names of hidden fields may come from
+// whoever registered the client: it is shown as text, and cut where it is long.
+type Consent struct {
+	Client      string      // client id
+	Name        string      // what the application calls itself
+	RedirectURI string      // where the answer goes: the URI that will be used
+	Scopes      []string    // as asked for; the page puts them in words
+	User        string      // who is logged in
+	FullName    string      // of the user
+	Request     string      // path and query of this request, to come back to as another user
+	Action      string      // path, with a query where needed, the answer is posted to
+	Hidden      [][2]string // name and value of fields that come back with the answer
+}
+
+// PageError is a refusal shown to a person instead of being sent to the client.
+type PageError struct {
+	Status      int    // of HTTP
+	Code        string // error code of RFC 6749 section 4.1.2.1, such as invalid_request
+	Description string // what is wrong, in plain words; shown as text
+}

@@ -1,0 +1,145 @@
+package web
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/idna"
+
+	"armature/core/identity"
+)
+
+// longest is how much of a name somebody else has chosen is shown.
+const longest = 80
+
+// plain makes a name that somebody else has chosen fit to be shown in a
+// sentence: in one line, not endless, and without the invisible letters that turn
+// the direction of what follows.
+func plain(name string) string {
+	var b strings.Builder
+	n := 0
+	for _, c := range strings.Join(strings.Fields(name), " ") {
+		if !unicode.IsPrint(c) || unicode.Is(unicode.Cf, c) {
+			continue
+		}
+		if n == longest {
+			b.WriteString("…")
+			break
+		}
+		b.WriteRune(c)
+		n++
+	}
+	return b.String()
+}
+
+// nameOf is what a user is called on a page.
+func nameOf(caller *identity.Caller) string {
+	if name := plain(caller.FullName); name != "" {
+		return name
+	}
+	return caller.User
+}
+
+// scope is one thing an application may do, in words.
+type scope struct {
+	Text   string
+	Strong bool // it reaches everything
+}
+
+// scopesInWords says what scopes allow (core/document and core/method enforce
+// them). One that nothing enforces is shown as it is.
+func scopesInWords(scopes []string) []scope {
+	words := make([]scope, 0, len(scopes))
+	for _, s := range scopes {
+		words = append(words, scopeInWords(s))
+	}
+	return words
+}
+
+func scopeInWords(s string) scope {
+	switch s {
+	case "openid":
+		return scope{Text: "Know who you are: your name, e-mail address, picture and roles"}
+	case "all":
+		return scope{Text: "Do everything that you can do here", Strong: true}
+	}
+	if rest, ok := strings.CutPrefix(s, "resource:"); ok {
+		if at := strings.LastIndexByte(rest, ':'); at > 0 {
+			if sc, ok := resourceInWords(rest[:at], rest[at+1:]); ok {
+				return sc
+			}
+		}
+	}
+	if path, ok := strings.CutPrefix(s, "method:"); ok && path != "" {
+		prefix, many := strings.CutSuffix(path, "*")
+		switch {
+		case many && prefix == "":
+			return scope{Text: "Call every method that you may call", Strong: true}
+		case many:
+			return scope{Text: "Call the methods whose names begin with " + plain(prefix)}
+		}
+		return scope{Text: "Call the method " + plain(path)}
+	}
+	return scope{Text: "Use “" + plain(s) + "”, which this site does not know"}
+}
+
+func resourceInWords(name, access string) (scope, bool) {
+	what, all := "all documents", name == "*"
+	if !all {
+		decoded, err := url.PathUnescape(name)
+		if err != nil {
+			return scope{}, false
+		}
+		what = "documents of the type " + plain(decoded)
+	}
+	switch access {
+	case "read":
+		return scope{Text: "Read " + what + " that you may read"}, true
+	case "write":
+		return scope{Text: "Read, create, change and delete " + what + ", as far as you may", Strong: all}, true
+	}
+	return scope{}, false
+}
+
+// target says where the answer to an application goes.
+type target struct {
+	Words string // what kind of place it is
+	Host  string
+	Plain bool // in clear text over a network
+}
+
+// targetOf describes a redirect URI. A name before the host (user@host) is not
+// shown, and a host in another script is shown as the network knows it: neither
+// can look like a host it is not.
+func targetOf(uri string) target {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme == "" {
+		return target{Words: "It goes to", Host: plain(uri)}
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return target{Words: "It goes to the application on this device that opens links beginning with", Host: plain(u.Scheme) + ":"}
+	}
+	host := u.Hostname()
+	if loopback(host) {
+		return target{Words: "It goes to a program on this device, at", Host: plain(u.Host)}
+	}
+	if ascii, err := idna.Punycode.ToASCII(host); err == nil {
+		host = ascii
+	}
+	if port := u.Port(); port != "" {
+		host = net.JoinHostPort(host, port)
+	}
+	return target{Words: "It goes to", Host: plain(host), Plain: u.Scheme == "http"}
+}
+
+// loopback reports whether a host is the device the browser runs on.
+func loopback(host string) bool {
+	if address, err := netip.ParseAddr(host); err == nil {
+		return address.IsLoopback()
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
