@@ -42,7 +42,7 @@ func (s *Service) Install(ctx context.Context) error {
 		return err
 	}
 	s.throttle.dt = dt
-	err = s.store.Write(ctx, document.Alone, func(tx document.Tx) error { return tx.Migrate(ctx, nil, dt) })
+	err = s.store.Write(ctx, document.Alone, func(tx document.Tx) error { return tx.Migrate(ctx, dt) })
 	if err != nil {
 		return fmt.Errorf("table of failed logins: %w", err)
 	}

@@ -62,7 +62,7 @@ type installer struct {
 func (in *installer) definitions(ctx context.Context, all []*builtin) error {
 	return in.store.Write(ctx, document.Alone, func(tx document.Tx) error {
 		for _, b := range all[:3] { // the tables that hold DocTypes
-			if err := tx.Migrate(ctx, nil, in.boot.DocType(b.Name)); err != nil {
+			if err := tx.Migrate(ctx, in.boot.DocType(b.Name)); err != nil {
 				return err
 			}
 		}
@@ -93,15 +93,8 @@ func (in *installer) definitions(ctx context.Context, all []*builtin) error {
 }
 
 func (in *installer) definition(ctx context.Context, tx document.Tx, b *builtin, stored *document.Document) error {
-	var old *document.DocType
-	if stored != nil {
-		var err error
-		if old, err = document.Define(document.DefinitionOf(stored)); err != nil {
-			return err
-		}
-	}
 	dt := in.boot.DocType(b.Name)
-	if err := tx.Migrate(ctx, old, dt); err != nil {
+	if err := tx.Migrate(ctx, dt); err != nil {
 		return err
 	}
 	doc, err := in.document(in.boot.DocType(document.DocTypeName), b.values)

@@ -72,11 +72,11 @@ func (d definitions) validate(ctx context.Context, ev *Event) error {
 	}
 	if ev.Before != nil {
 		doc.Put("table_name", ev.Before.Text("table_name"))
-	} else {
-		doc.Put("table_name", freeTable(sc, doc.Name()))
+		d.addFields(doc)
+		fixColumns(doc, ev.Before)
+	} else if err := d.place(ctx, ev, sc); err != nil {
+		return err
 	}
-	d.addFields(doc)
-	fixColumns(doc, ev.Before)
 	dt, err := Define(DefinitionOf(doc))
 	if err != nil {
 		return err
@@ -123,10 +123,12 @@ func (d definitions) addField(doc *Document, name, fieldtype, options string) {
 	doc.PutRows("fields", append(rows, row))
 }
 
-// freeTable is a table name that no DocType uses.
-func freeTable(sc *Schema, doctype string) string {
-	base := TableName(doctype)
+// freeTable is a table name that no DocType uses and none of others has left.
+func freeTable(sc *Schema, base string, others map[string]bool) string {
 	taken := func(name string) bool {
+		if others[name] {
+			return true
+		}
 		for dt := range sc.All {
 			if dt.Table == name {
 				return true

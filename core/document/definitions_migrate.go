@@ -23,7 +23,7 @@ func (d definitions) migrate(ctx context.Context, ev *Event, old *DocType) error
 			return err
 		}
 	}
-	if err := ev.Tx.Migrate(ctx, old, dt); err != nil {
+	if err := ev.Tx.Migrate(ctx, dt); err != nil {
 		return notUnique(err, dt)
 	}
 	if old != nil {

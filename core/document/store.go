@@ -140,10 +140,12 @@ type Tx interface {
 	// transaction usable.
 	Savepoint(ctx context.Context, fn func() error) error
 
-	// Migrate creates or alters the table of a DocType: old is nil for a new
-	// one. Columns are added, never dropped; indexes follow the fields. The
-	// DocType's documents are stored by the caller in the same transaction.
-	Migrate(ctx context.Context, old, new *DocType) error
+	// Migrate creates the table of a DocType, or brings the one that is there
+	// to the definition. Columns are added, never dropped; indexes come and go
+	// with the fields that ask for them. The definition's own documents are
+	// stored by the caller in the same transaction. A table that others do not
+	// leave within half a minute is Unavailable, and nothing has changed.
+	Migrate(ctx context.Context, dt *DocType) error
 
 	// BumpSchema makes every process reload the DocTypes after commit and
 	// returns the new version.

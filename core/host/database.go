@@ -15,7 +15,9 @@ func (s *Set) openStore(ctx context.Context, name string, log *slog.Logger) (doc
 	if url == "" {
 		url = s.c.Layout.database(name)
 	}
-	return store.Open(ctx, url, schemaName(name), store.Options{Logger: log, Slow: s.c.SlowStatement})
+	o := s.c.Store
+	o.Logger, o.Slow = log, s.c.SlowStatement
+	return store.Open(ctx, url, schemaName(name), o)
 }
 
 // schemaName is the PostgreSQL schema of a site.

@@ -27,7 +27,7 @@ func (s *Set) siteSecret(ctx context.Context, store document.Store) (secret *sit
 	}
 	private := document.NewSchema(0, []*document.DocType{dt})
 	err = store.Write(ctx, document.Alone, func(tx document.Tx) error {
-		if err := tx.Migrate(ctx, nil, dt); err != nil {
+		if err := tx.Migrate(ctx, dt); err != nil {
 			return err
 		}
 		doc, err := tx.Get(ctx, private, dt, secretName, true)

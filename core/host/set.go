@@ -20,6 +20,7 @@ import (
 	"armature/core/method"
 	"armature/core/ratelimit"
 	"armature/core/site"
+	"armature/core/store"
 )
 
 // pollEvery is how often the set looks for what other processes have changed.
@@ -36,6 +37,7 @@ type Config struct {
 	Counters *ratelimit.Counters // of the rate limits; nil: in this process alone
 	Logger   *slog.Logger
 	Clock    func() time.Time // of the sites; nil: the system's
+	Store    store.Options    // of their databases, but for the logger
 
 	// SlowStatement tells how long an SQL statement may take before it is logged;
 	// 0, and nil: none is.

@@ -69,7 +69,7 @@ func newBare(db *sql.DB, mark func(int) string) bare {
 func fill(b *testing.B, s document.Store) {
 	b.Helper()
 	err := s.Write(b.Context(), document.Alone, func(tx document.Tx) error {
-		if err := tx.Migrate(b.Context(), nil, bench); err != nil {
+		if err := tx.Migrate(b.Context(), bench); err != nil {
 			return err
 		}
 		for i := range benchRows {

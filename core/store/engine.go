@@ -42,6 +42,7 @@ type engine struct {
 	indexNulls  bool // an index says where NULL sorts
 
 	columnsQuery string // names and types of a table's columns
+	indexesQuery string // names of a table's indexes but the primary key's, and whether each is valid
 }
 
 // sqliteEngine: text, integers and doubles; NULL sorts lowest; LIKE folds ASCII.
@@ -64,6 +65,7 @@ var sqliteEngine = engine{
 		document.Int: "CAST(? AS TEXT)", document.Check: "CAST(? AS TEXT)", document.Float: "CAST(? AS TEXT)",
 	},
 	columnsQuery: `SELECT name, type FROM pragma_table_info(?)`,
+	indexesQuery: `SELECT name, 'valid' FROM pragma_index_list(?) WHERE origin = 'c'`,
 }
 
 // postgresEngine has real types. ILIKE under COLLATE "C" folds ASCII only, as
@@ -95,6 +97,8 @@ var postgresEngine = engine{
 	},
 	columnsQuery: `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
 		WHERE attrelid = to_regclass(quote_ident(?)) AND attnum > 0 AND NOT attisdropped`,
+	indexesQuery: `SELECT relname, CASE WHEN indisvalid THEN 'valid' ELSE '' END FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+		WHERE indrelid = to_regclass(quote_ident(?)) AND NOT indisprimary`,
 	keepsPlans:  true,
 	nullsClause: true,
 	rowLock:     true,

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -18,12 +19,12 @@ const maxColumns = 1000
 // Migrate implements document.Tx. Where the table is in use its lock is waited
 // for in short turns of the whole transaction: a waiting ALTER TABLE would hold
 // up every reader behind it.
-func (t *tx) Migrate(ctx context.Context, old, new *document.DocType) error {
-	if err := checkNames(new); err != nil {
+func (t *tx) Migrate(ctx context.Context, dt *document.DocType) error {
+	if err := checkNames(dt); err != nil {
 		return err
 	}
-	err := t.write(ctx, new, new.Name, true, func(c conn) error {
-		m := migration{s: t.s, c: c, old: old, new: new}
+	err := t.write(ctx, dt, dt.Name, true, func(c conn) error {
+		m := migration{s: t.s, c: c, dt: dt}
 		return m.run(ctx)
 	})
 	if t.why == busy {
@@ -49,39 +50,55 @@ func checkNames(dt *document.DocType) error {
 
 // migration brings the table of one DocType to its definition.
 type migration struct {
-	s        *Store
-	c        conn
-	old, new *document.DocType
-	stored   map[string]string // columns of the table and their types
-	locked   bool
+	s       *Store
+	c       conn
+	dt      *document.DocType
+	stored  map[string]string // columns of the table and their types
+	indexed map[string]bool   // indexes of the table; false: one that was never finished
+	locked  bool
 }
 
 func (m *migration) run(ctx context.Context) error {
-	if err := m.readColumns(ctx); err != nil {
+	if err := m.readTable(ctx); err != nil {
 		return err
 	}
 	if len(m.stored) == 0 {
 		if err := m.createTable(ctx); err != nil {
 			return err
 		}
-	} else if err := m.alterTable(ctx); err != nil {
+		return m.createIndexes(ctx)
+	}
+	if err := m.dropIndexes(ctx); err != nil {
 		return err
 	}
-	return m.indexes(ctx)
+	if err := m.alterTable(ctx); err != nil {
+		return err
+	}
+	return m.createIndexes(ctx)
 }
 
-// readColumns asks the database what is there: a table may be left from a
-// DocType that was deleted.
-func (m *migration) readColumns(ctx context.Context) error {
-	m.stored = map[string]string{}
-	text, err := m.s.text(expr(m.s.engine.columnsQuery, m.s.engine.params().next()))
+// readTable asks the database what is there: a table may be left from a DocType
+// that was deleted.
+func (m *migration) readTable(ctx context.Context) error {
+	m.stored, m.indexed = map[string]string{}, map[string]bool{}
+	err := m.catalogue(ctx, m.s.engine.columnsQuery, func(name, typ string) { m.stored[name] = typ })
+	if err != nil || len(m.stored) == 0 {
+		return err
+	}
+	return m.catalogue(ctx, m.s.engine.indexesQuery, func(name, state string) { m.indexed[name] = state == "valid" })
+}
+
+// catalogue runs a query about the table that answers with pairs of text.
+func (m *migration) catalogue(ctx context.Context, query string, each func(name, value string)) error {
+	text, err := m.s.text(expr(query, m.s.engine.params().next()))
 	if err != nil {
 		return err
 	}
 	st := &statement{text: text, cells: []cell{{}, {}}, fleeting: true}
-	return m.s.query(ctx, m.c, st, []any{m.new.Table}, func(row []any) error {
+	return m.s.query(ctx, m.c, st, []any{m.dt.Table}, func(row []any) error {
 		name, _ := row[0].(string)
-		m.stored[name], _ = row[1].(string)
+		value, _ := row[1].(string)
+		each(name, value)
 		return nil
 	})
 }
@@ -91,8 +108,8 @@ func (m *migration) readColumns(ctx context.Context) error {
 type noColumns struct{}
 
 func (m *migration) createTable(ctx context.Context) error {
-	q := m.s.bun.NewCreateTable().Model((*noColumns)(nil)).ModelTableExpr("?", bun.Name(m.new.Table)).IfNotExists()
-	for i, f := range m.new.Columns {
+	q := m.s.bun.NewCreateTable().Model((*noColumns)(nil)).ModelTableExpr("?", bun.Name(m.dt.Table)).IfNotExists()
+	for i, f := range m.dt.Columns {
 		if i == document.ColName {
 			q.ColumnExpr("? ? NOT NULL PRIMARY KEY", bun.Name(f.Column), bun.Safe(m.s.engine.columnType(f)))
 			continue
@@ -103,7 +120,7 @@ func (m *migration) createTable(ctx context.Context) error {
 }
 
 func (m *migration) alterTable(ctx context.Context) error {
-	for _, f := range m.new.Columns {
+	for _, f := range m.dt.Columns {
 		typ, want := m.stored[f.Column], m.s.engine.columnType(f)
 		switch {
 		case typ == "":
@@ -115,7 +132,7 @@ func (m *migration) alterTable(ctx context.Context) error {
 				return err
 			}
 		case m.s.engine.alterType && m.tooNarrow(f, typ):
-			err := m.alter(ctx, "ALTER TABLE ? ALTER COLUMN ? TYPE ?", bun.Name(m.new.Table), bun.Name(f.Column), bun.Safe(want))
+			err := m.alter(ctx, "ALTER TABLE ? ALTER COLUMN ? TYPE ?", bun.Name(m.dt.Table), bun.Name(f.Column), bun.Safe(want))
 			if err != nil {
 				return err
 			}
@@ -129,29 +146,41 @@ func (m *migration) addColumn(ctx context.Context, f *document.Field) error {
 		return err
 	}
 	return m.s.ddl(ctx, m.c, m.s.bun.NewAddColumn().
-		TableExpr("?", bun.Name(m.new.Table)).
+		TableExpr("?", bun.Name(m.dt.Table)).
 		ColumnExpr("? ?", bun.Name(f.Column), bun.Safe(m.s.engine.columnType(f))))
 }
 
 // replaceColumn puts aside a column of another type that a deleted DocType left
 // under this name. A living DocType never comes here: a field whose storage
-// changes gets a new column.
+// changes gets a new column. Indexes would go along under the names that those
+// of the new column need.
 func (m *migration) replaceColumn(ctx context.Context, f *document.Field) error {
-	aside := ""
-	for n := 1; ; n++ {
-		aside = fmt.Sprintf("old%d_%s", n, f.Column)
-		if len(aside) > maxIdentifier {
-			aside = aside[:maxIdentifier]
-		}
-		if _, taken := m.stored[aside]; !taken {
-			break
+	for _, ix := range m.s.indexesOf(m.dt) {
+		if slices.Contains(ix.fields, f) {
+			if err := m.dropIndex(ctx, ix.name); err != nil {
+				return err
+			}
 		}
 	}
+	aside := m.asideName(f.Column)
 	m.stored[aside] = m.stored[f.Column]
-	if err := m.alter(ctx, "ALTER TABLE ? RENAME COLUMN ? TO ?", bun.Name(m.new.Table), bun.Name(f.Column), bun.Name(aside)); err != nil {
+	if err := m.alter(ctx, "ALTER TABLE ? RENAME COLUMN ? TO ?", bun.Name(m.dt.Table), bun.Name(f.Column), bun.Name(aside)); err != nil {
 		return err
 	}
 	return m.addColumn(ctx, f)
+}
+
+// asideName is a free name for a column that stands in the way.
+func (m *migration) asideName(column string) string {
+	for n := 1; ; n++ {
+		aside := fmt.Sprintf("old%d_%s", n, column)
+		if len(aside) > maxIdentifier {
+			aside = strings.ToValidUTF8(aside[:maxIdentifier], "")
+		}
+		if _, taken := m.stored[aside]; !taken {
+			return aside
+		}
+	}
 }
 
 // tooNarrow reports whether a stored text column is shorter than the field
@@ -167,87 +196,29 @@ func (m *migration) alter(ctx context.Context, format string, args ...any) error
 	return m.s.ddl(ctx, m.c, expr(format, args...))
 }
 
-// lock takes the table before the first change of it, and gives up soon: while
-// an ALTER TABLE waits, everybody waits behind it.
+// lock takes the table before the first change of it.
 func (m *migration) lock(ctx context.Context) error {
-	if !m.s.engine.lockTimeout || m.locked {
+	if m.locked {
 		return nil
 	}
 	m.locked = true
-	if err := m.s.ddl(ctx, m.c, expr("SET LOCAL lock_timeout = '50ms'")); err != nil {
-		return err
-	}
-	return m.s.ddl(ctx, m.c, expr("LOCK TABLE ? IN ACCESS EXCLUSIVE MODE", bun.Name(m.new.Table)))
+	return m.lockFor(ctx, "ACCESS EXCLUSIVE")
 }
 
-// indexes makes the indexes that the fields ask for and drops the unique ones
-// they no longer do.
-func (m *migration) indexes(ctx context.Context) error {
-	for _, ix := range m.s.indexesOf(m.new) {
-		if m.unchanged(ix) {
-			continue
-		}
-		err := m.s.ddl(ctx, m.c, m.createIndex(ix))
-		if m.s.diagnose(err).class == duplicate {
-			return fault.Wrap(fault.Validation, "UniqueValidationError", err,
-				"%s cannot be unique: some documents have the same value", ix.label)
-		}
-		if err != nil {
-			return err
-		}
+// lockFor takes a lock of the table and gives up soon: while one waits,
+// everybody waits behind it. What the transaction does next waits as usual.
+func (m *migration) lockFor(ctx context.Context, mode string) error {
+	if !m.s.engine.lockTimeout {
+		return nil
 	}
-	for _, f := range m.new.Columns {
-		if f.Unique || len(m.stored) == 0 || !m.wasUnique(f) {
-			continue
-		}
-		err := m.alter(ctx, "DROP INDEX IF EXISTS ?", bun.Name(uniqueIndexName(m.new, f)))
-		if err != nil {
+	for _, q := range []schema.QueryAppender{
+		expr("SET LOCAL lock_timeout = '50ms'"),
+		expr("LOCK TABLE ? IN ? MODE", bun.Name(m.dt.Table), bun.Safe(mode)),
+		expr("SET LOCAL lock_timeout TO DEFAULT"),
+	} {
+		if err := m.s.ddl(ctx, m.c, q); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// unchanged reports whether the old definition had the index, so that a change
-// elsewhere takes no lock here.
-func (m *migration) unchanged(ix index) bool {
-	if m.old == nil || len(m.stored) == 0 {
-		return false
-	}
-	for _, had := range m.s.indexesOf(m.old) {
-		if had.name == ix.name {
-			return true
-		}
-	}
-	return false
-}
-
-func (m *migration) wasUnique(f *document.Field) bool {
-	if m.old == nil {
-		return true // left by nobody knows whom
-	}
-	for _, had := range m.old.Columns {
-		if had.Column == f.Column {
-			return had.Unique
-		}
-	}
-	return false
-}
-
-func (m *migration) createIndex(ix index) schema.QueryAppender {
-	q := m.s.bun.NewCreateIndex().
-		IndexExpr("?", bun.Name(ix.name)).
-		TableExpr("?", bun.Name(m.new.Table)).
-		IfNotExists()
-	if ix.unique {
-		q.Unique()
-	}
-	for _, f := range ix.fields {
-		format := "?"
-		if m.s.engine.indexNulls && !ix.unique && nullable(document.Operand{Field: f}) {
-			format = "? NULLS FIRST"
-		}
-		q.ColumnExpr(format, bun.Name(f.Column))
-	}
-	return q
 }

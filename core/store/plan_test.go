@@ -24,7 +24,7 @@ func listByOneValue(t *testing.T, s document.Store, postgres bool) {
 		{Name: "state", Label: "State", Type: "Data", Storage: document.Text, Column: "state", Indexed: true},
 	})
 	err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
-		if err := tx.Migrate(t.Context(), nil, dt); err != nil {
+		if err := tx.Migrate(t.Context(), dt); err != nil {
 			return err
 		}
 		for i := range 300 {

@@ -73,7 +73,7 @@ func TestPostgresMigrateBehindOpenReader(t *testing.T) {
 	go func() {
 		done <- s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
 			runs++
-			return tx.Migrate(t.Context(), note, wider)
+			return tx.Migrate(t.Context(), wider)
 		})
 	}()
 	var worst time.Duration

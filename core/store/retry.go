@@ -9,15 +9,12 @@ import (
 	"armature/core/fault"
 )
 
-// How often and how long a lost race is run again.
-const (
-	maxAttempts  = 5
-	lockPatience = 30 * time.Second
-)
+// maxAttempts is how often a lost race is run.
+const maxAttempts = 5
 
 // retry runs attempt until it ends otherwise than by a lost race: five times
 // for serialization failures and deadlocks, twice for a connection that broke
-// before the commit, for up to 30 s where a change of a table waits for its
+// before the commit, for as long as Options.LockWait where a change of a table waits for its
 // lock. Between attempts nothing is held.
 func (s *Store) retry(ctx context.Context, attempt func() (class, error)) error {
 	begun := time.Now()
@@ -33,10 +30,10 @@ func (s *Store) retry(ctx context.Context, attempt func() (class, error)) error 
 			pause = jitter(time.Duration(n) * 4 * time.Millisecond)
 		case why == lost && n == 1:
 			pause = jitter(10 * time.Millisecond)
-		case why == lockBusy && time.Since(begun) < lockPatience:
+		case why == lockBusy && time.Since(begun) < s.lockWait:
 			pause = jitter(min(time.Duration(n)*20*time.Millisecond, time.Second))
 		case why == lockBusy:
-			return fault.Wrap(fault.Unavailable, "", err, "The table is in use; its change did not get through within %s", lockPatience)
+			return fault.Wrap(fault.Unavailable, "", err, "The table is in use; its change did not get through within %s. Nothing has changed; try again", s.lockWait)
 		default:
 			return err
 		}

@@ -26,6 +26,9 @@ type sqliteBackend struct {
 	stop   context.CancelFunc
 }
 
+// readWait is how long a connection waits for the lock of another process.
+const readWait = 5 * time.Second
+
 // OpenSQLite opens the file at path, which it makes where it is missing.
 func OpenSQLite(ctx context.Context, path string, o Options) (*Store, error) {
 	o = o.withDefaults()
@@ -40,7 +43,7 @@ func OpenSQLite(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
 	}
-	pool, err := sql.Open("sqlite", sqliteDSN(path, "query_only(1)", "cache_size(-2000)"))
+	pool, err := sql.Open("sqlite", sqliteDSN(path, readWait, "query_only(1)", "cache_size(-2000)"))
 	if err != nil {
 		return nil, errors.Join(err, w.close())
 	}
@@ -66,10 +69,10 @@ func makePrivate(path string) error {
 
 // sqliteDSN names a file and the pragmas of its connections. Text in double
 // quotes is never taken for a string: a misspelt column is an error.
-func sqliteDSN(path string, pragmas ...string) string {
+func sqliteDSN(path string, wait time.Duration, pragmas ...string) string {
 	v := url.Values{"_dqs": {"0"}, "_error_rc": {"1"}}
 	// The time-out comes first: setting the others may have to wait.
-	v["_pragma"] = append([]string{"busy_timeout(5000)", "temp_store(MEMORY)"}, pragmas...)
+	v["_pragma"] = append([]string{fmt.Sprintf("busy_timeout(%d)", wait.Milliseconds()), "temp_store(MEMORY)"}, pragmas...)
 	u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: v.Encode()}
 	return u.String()
 }

@@ -32,7 +32,7 @@ func newNote(name, text string) *document.Document {
 
 func migrateNotes(t testing.TB, s document.Store) {
 	t.Helper()
-	if err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), nil, note) }); err != nil {
+	if err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), note) }); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -31,7 +31,7 @@ func openWriter(ctx context.Context, path string, o Options) (*writer, error) {
 	if o.Durability == Crash {
 		sync = "synchronous(NORMAL)"
 	}
-	db, err := sql.Open("sqlite", sqliteDSN(path, "journal_mode(WAL)", sync, "cache_size(-2000)", "journal_size_limit(67108864)"))
+	db, err := sql.Open("sqlite", sqliteDSN(path, min(readWait, o.WriteWait), "journal_mode(WAL)", sync, "cache_size(-2000)", "journal_size_limit(67108864)"))
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,9 @@ type Options struct {
 	// WriteWait is how long a write waits for its turn before it fails as
 	// Unavailable; 0: 10 s.
 	WriteWait time.Duration
+	// LockWait is how long a change of a table waits for others to leave the
+	// table before it fails as Unavailable; 0: 30 s.
+	LockWait time.Duration
 	// Durability of an acknowledged write to SQLite. PostgreSQL has its own
 	// setting, synchronous_commit.
 	Durability Durability
@@ -57,6 +60,9 @@ func (o Options) withDefaults() Options {
 	if o.WriteWait <= 0 {
 		o.WriteWait = 10 * time.Second
 	}
+	if o.LockWait <= 0 {
+		o.LockWait = 30 * time.Second
+	}
 	return o
 }
 
@@ -69,8 +75,9 @@ type Store struct {
 	own     ownStatements
 	gate    gate
 
-	log  *slog.Logger
-	slow func() time.Duration
+	log      *slog.Logger
+	slow     func() time.Duration
+	lockWait time.Duration
 }
 
 var _ document.Store = (*Store)(nil)
@@ -92,7 +99,7 @@ func isPostgres(url string) bool {
 // newStore completes a Store: it makes the store's own tables where they are
 // missing. On failure the backend is closed.
 func newStore(ctx context.Context, e engine, db *bun.DB, b backend, o Options) (*Store, error) {
-	s := &Store{engine: e, bun: db, backend: b, types: newTypes(), log: o.Logger, slow: o.Slow}
+	s := &Store{engine: e, bun: db, backend: b, types: newTypes(), log: o.Logger, slow: o.Slow, lockWait: o.LockWait}
 	s.own = s.newOwnStatements()
 	if err := s.createOwnTables(ctx); err != nil {
 		return nil, errors.Join(err, b.close())

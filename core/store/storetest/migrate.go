@@ -19,22 +19,24 @@ func testMigrate(t *testing.T, open func(testing.TB) document.Store) {
 	t.Run("new fields", func(t *testing.T) { newFields(t, s) })
 	t.Run("wider", func(t *testing.T) { wider(t, s) })
 	t.Run("unique", func(t *testing.T) { uniqueIndexes(t, s) })
+	t.Run("unwanted indexes", func(t *testing.T) { unwantedIndexes(t, s) })
 	t.Run("left table", func(t *testing.T) { leftTable(t, s) })
+	t.Run("left columns", func(t *testing.T) { leftColumns(t, s) })
 	t.Run("rolled back", func(t *testing.T) { migrateRolledBack(t, s) })
 	t.Run("refused", func(t *testing.T) { migrateRefused(t, s) })
 	t.Run("long names", func(t *testing.T) { longNames(t, s) })
 	t.Run("under readers", func(t *testing.T) { migrateUnderReaders(t, s) })
 }
 
-func (s *site) migrate(t testing.TB, old, new *document.DocType) {
+func (s *site) migrate(t testing.TB, dt *document.DocType) {
 	t.Helper()
-	s.write(t, document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), old, new) })
+	s.write(t, document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), dt) })
 }
 
 func migrateAgain(t *testing.T, s *site) {
 	s.insert(t, doc(s.task, "kept"))
-	s.migrate(t, nil, s.task)
-	s.migrate(t, s.task, s.task)
+	s.migrate(t, s.task)
+	s.migrate(t, s.task)
 	s.get(t, s.task, "kept")
 }
 
@@ -46,11 +48,11 @@ func version(fields ...*document.Field) *document.DocType {
 // newFields: documents from before have zeros and nulls.
 func newFields(t *testing.T, s *site) {
 	one := version(field("a", "Data"))
-	s.migrate(t, nil, one)
+	s.migrate(t, one)
 	s.insert(t, doc(one, "before", "a", "x"))
 	two := version(field("a", "Data"), field("n", "Int"), field("c", "Check"), field("f", "Float"),
 		field("d", "Date", indexed), field("l", "Link", to("Priority")), field("j", "JSON"))
-	s.migrate(t, one, two)
+	s.migrate(t, two)
 	s.insert(t, doc(two, "after", "a", "y", "n", int64(5), "d", "2024-01-01"))
 	d := s.get(t, two, "before")
 	if d.Text("a") != "x" || d.Get("n") != int64(0) || d.Get("f") != 0.0 || d.Get("d") != nil {
@@ -62,7 +64,7 @@ func newFields(t *testing.T, s *site) {
 		t.Errorf("stored by the old definition: %v", d.Values())
 	}
 	three := version(field("n", "Int")) // a column is hidden, never dropped
-	s.migrate(t, two, three)
+	s.migrate(t, three)
 	s.insert(t, doc(three, "without a", "n", int64(1)))
 	if d := s.get(t, two, "before"); d.Text("a") != "x" {
 		t.Errorf("a hidden column lost its values: %v", d.Values())
@@ -74,12 +76,12 @@ func wider(t *testing.T, s *site) {
 	long := field("w", "Long Text")
 	one := document.NewDocType(document.DocType{Name: "Wider", Table: "tabWider"}, []*document.Field{link})
 	two := document.NewDocType(document.DocType{Name: "Wider", Table: "tabWider"}, []*document.Field{long})
-	s.migrate(t, nil, one)
+	s.migrate(t, one)
 	s.insert(t, doc(one, "w", "w", "short"))
-	s.migrate(t, one, two)
+	s.migrate(t, two)
 	text := strings.Repeat("x", 1000)
 	s.insert(t, doc(two, "w2", "w", text))
-	s.migrate(t, two, one) // never narrower
+	s.migrate(t, one) // never narrower
 	if got := s.get(t, one, "w2").Text("w"); got != text {
 		t.Errorf("%d characters are left of 1000", len(got))
 	}
@@ -90,9 +92,9 @@ func uniqueIndexes(t *testing.T, s *site) {
 		return document.NewDocType(document.DocType{Name: "Uniq", Table: "tabUniq"}, []*document.Field{field("u", "Data", change...)})
 	}
 	plain, uniq := make(), make(unique)
-	s.migrate(t, nil, plain)
+	s.migrate(t, plain)
 	s.insert(t, doc(plain, "a", "u", "same"), doc(plain, "b", "u", "same"))
-	err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), plain, uniq) })
+	err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), uniq) })
 	var f *fault.Error
 	if !errors.As(err, &f) || f.ExcType() != "UniqueValidationError" {
 		t.Errorf("unique over equal values: %v", err)
@@ -101,7 +103,7 @@ func uniqueIndexes(t *testing.T, s *site) {
 		_, err := tx.Delete(t.Context(), s.sc, plain, "b")
 		return err
 	})
-	s.migrate(t, plain, uniq)
+	s.migrate(t, uniq)
 	insert := func(dt *document.DocType, name string) error {
 		return s.Write(t.Context(), document.Single, func(tx document.Tx) error {
 			return tx.Insert(t.Context(), doc(dt, name, "u", "same"))
@@ -110,9 +112,54 @@ func uniqueIndexes(t *testing.T, s *site) {
 	if err := insert(uniq, "c"); !errors.As(err, &f) || f.ExcType() != "UniqueValidationError" {
 		t.Errorf("a taken value: %v", err)
 	}
-	s.migrate(t, uniq, plain)
+	s.migrate(t, plain)
 	if err := insert(plain, "c"); err != nil {
 		t.Errorf("no longer unique: %v", err)
+	}
+}
+
+// unwantedIndexes: a unique field that leaves the definition refuses nothing any
+// more, though its column stays: documents without it have equal zeros there.
+func unwantedIndexes(t *testing.T, s *site) {
+	make := func(fields ...*document.Field) *document.DocType {
+		return document.NewDocType(document.DocType{Name: "Unwanted", Table: "tabUnwanted"}, fields)
+	}
+	before := make(field("a", "Data", indexed), field("n", "Int", unique), field("l", "Link", to("Priority")))
+	s.migrate(t, before)
+	s.insert(t, doc(before, "one", "n", int64(1)), doc(before, "zero"))
+	after := make(field("a", "Data"), field("l", "Data"))
+	s.migrate(t, after)
+	s.insert(t, doc(after, "two"), doc(after, "three"))
+	err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), before) })
+	if fault.From(err).ExcType() != "UniqueValidationError" {
+		t.Errorf("unique again, over equal zeros: %v", err)
+	}
+}
+
+// leftColumns: fields of other types under the names of a deleted DocType's,
+// unique and indexed as those were, are as unique as they say, time and again.
+func leftColumns(t *testing.T, s *site) {
+	values := map[string]any{"Data": "x", "Int": int64(1), "Date": "2024-01-01", "Datetime": moment}
+	for i, typ := range []string{"Data", "Int", "Date", "Data", "Datetime"} {
+		fields := []*document.Field{field("u", typ, unique), field("i", typ, indexed)}
+		if typ == "Data" {
+			fields = append(fields, field("l", "Link", to("Priority")))
+		} else {
+			fields = append(fields, field("l", typ))
+		}
+		dt := document.NewDocType(document.DocType{Name: "Again", Table: "tabAgain"}, fields)
+		s.migrate(t, dt)
+		first := fmt.Sprint("first", i)
+		s.insert(t, doc(dt, first, "u", values[typ], "i", values[typ], "l", values[typ]))
+		if d := s.get(t, dt, first); d.Get("u") != values[typ] || d.Get("i") != values[typ] || d.Get("l") != values[typ] {
+			t.Errorf("%d %s: %v", i, typ, d.Values())
+		}
+		err := s.Write(t.Context(), document.Single, func(tx document.Tx) error {
+			return tx.Insert(t.Context(), doc(dt, fmt.Sprint("second", i), "u", values[typ]))
+		})
+		if fault.From(err).ExcType() != "UniqueValidationError" {
+			t.Errorf("%d %s: a taken value: %v", i, typ, err)
+		}
 	}
 }
 
@@ -120,11 +167,11 @@ func uniqueIndexes(t *testing.T, s *site) {
 func leftTable(t *testing.T, s *site) {
 	left := document.NewDocType(document.DocType{Name: "Left", Table: "tabLeft"}, []*document.Field{
 		field("a", "Data"), field("b", "Int"), field("u", "Data", unique)})
-	s.migrate(t, nil, left)
+	s.migrate(t, left)
 	s.insert(t, doc(left, "old", "a", "text", "b", int64(1), "u", "same"))
 	again := document.NewDocType(document.DocType{Name: "Left", Table: "tabLeft"}, []*document.Field{
 		field("a", "Float"), field("b", "Int"), field("u", "Data"), field("c", "Datetime")})
-	s.migrate(t, nil, again)
+	s.migrate(t, again)
 	s.insert(t, doc(again, "new", "a", 1.5, "b", int64(2), "u", "same", "c", moment))
 	if d := s.get(t, again, "new"); d.Get("a") != 1.5 || d.Get("c") != moment {
 		t.Errorf("new: %v", d.Values())
@@ -137,7 +184,7 @@ func leftTable(t *testing.T, s *site) {
 func migrateRolledBack(t *testing.T, s *site) {
 	dt := document.NewDocType(document.DocType{Name: "Undone", Table: "tabUndone"}, []*document.Field{field("a", "Data")})
 	s.write(t, document.Alone, func(tx document.Tx) error {
-		if err := tx.Migrate(t.Context(), nil, dt); err != nil {
+		if err := tx.Migrate(t.Context(), dt); err != nil {
 			return err
 		}
 		if err := tx.Insert(t.Context(), doc(dt, "x")); err != nil {
@@ -164,7 +211,7 @@ func migrateRefused(t *testing.T, s *site) {
 		"long table name":  document.NewDocType(document.DocType{Name: "Long", Table: strings.Repeat("t", 61)}, nil),
 		"long column name": version(field(strings.Repeat("f", 61), "Data")),
 	} {
-		err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), nil, dt) })
+		err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), dt) })
 		if err == nil {
 			t.Errorf("%s: taken", name)
 		}
@@ -188,7 +235,7 @@ func longNames(t *testing.T, s *site) {
 	g := field("y", "Data", unique)
 	g.Column = strings.Repeat(`"c`, 29) + "d"
 	dt := document.NewDocType(document.DocType{Name: "Long", Table: name}, []*document.Field{f, g})
-	s.migrate(t, nil, dt)
+	s.migrate(t, dt)
 	s.insert(t, doc(dt, "a", "x", "1", "y", "1"))
 	err := s.Write(t.Context(), document.Single, func(tx document.Tx) error {
 		return tx.Insert(t.Context(), doc(dt, "b", "x", "2", "y", "1"))
@@ -202,7 +249,7 @@ func longNames(t *testing.T, s *site) {
 // migrateUnderReaders adds columns while eight read the table and two write it.
 func migrateUnderReaders(t *testing.T, s *site) {
 	one := document.NewDocType(document.DocType{Name: "Busy", Table: "tabBusy"}, []*document.Field{field("a", "Data")})
-	s.migrate(t, nil, one)
+	s.migrate(t, one)
 	for i := range 50 {
 		s.insert(t, doc(one, fmt.Sprintf("d%02d", i), "a", "x"))
 	}
@@ -251,7 +298,7 @@ func migrateUnderReaders(t *testing.T, s *site) {
 			fields = append(fields, field(fmt.Sprintf("n%d", n), []string{"Data", "Int", "Datetime", "Link"}[n%4]))
 		}
 		next := document.NewDocType(document.DocType{Name: "Busy", Table: "tabBusy"}, fields)
-		s.migrate(t, current.Load(), next)
+		s.migrate(t, next)
 		current.Store(next)
 	}
 	close(stop)

@@ -75,7 +75,7 @@ func newSite(t testing.TB, open func(testing.TB) document.Store) *site {
 	s := &site{Store: open(t), sc: sc, task: sc.DocType("Task"), priority: sc.DocType("Priority"), step: sc.DocType("Task Step")}
 	s.write(t, document.Alone, func(tx document.Tx) error {
 		for dt := range sc.All {
-			if err := tx.Migrate(t.Context(), nil, dt); err != nil {
+			if err := tx.Migrate(t.Context(), dt); err != nil {
 				return err
 			}
 		}

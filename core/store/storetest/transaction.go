@@ -55,7 +55,7 @@ func readOnly(t *testing.T, s *site) {
 		},
 		"Delete":     func(tx document.Tx) error { _, err := tx.Delete(ctx, s.sc, s.task, "x"); return err },
 		"Next":       func(tx document.Tx) error { _, err := tx.Next(ctx, "x"); return err },
-		"Migrate":    func(tx document.Tx) error { return tx.Migrate(ctx, nil, s.task) },
+		"Migrate":    func(tx document.Tx) error { return tx.Migrate(ctx, s.task) },
 		"BumpSchema": func(tx document.Tx) error { _, err := tx.BumpSchema(ctx); return err },
 		"BumpEpoch":  func(tx document.Tx) error { return tx.BumpEpoch(ctx) },
 	} {
