@@ -9,20 +9,13 @@ import (
 	"armature/plugins/replay"
 )
 
-// recordFailed is the site setting by which failed calls are kept.
-const recordFailed = "record_failed_calls"
-
 // maxFailed is how many failed calls a site keeps.
 const maxFailed = 100
 
 // records reports whether a site wants its failed calls kept.
 func (g *guests) records(site string) bool {
 	t := g.tenant(site)
-	if t == nil {
-		return false
-	}
-	value, _ := t.Site.Config().Get(recordFailed)
-	return string(value) == "true"
+	return t != nil && t.Site.Config().RecordFailedCalls()
 }
 
 // keepFailed writes a failed call into the site's folder. It holds what the

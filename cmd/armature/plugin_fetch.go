@@ -2,16 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 
 	"armature/core/egress"
-	"armature/core/fault"
 	"armature/runtime/hostapi"
 )
-
-// privateHosts is the site setting with the hosts that may be on this machine or
-// on a private network.
-const privateHosts = "allowed_private_hosts"
 
 // fetch makes what a plugin's http_fetch reaches: the hosts it was given.
 func (g *guests) fetch(site string, given []string) hostapi.Fetch {
@@ -37,18 +31,11 @@ func (g *guests) fetch(site string, given []string) hostapi.Fetch {
 	}
 }
 
+// private are the hosts that may be on this machine or on a private network.
 func (g *guests) private(site string) (none egress.Hosts, err error) {
 	t := g.tenant(site)
 	if t == nil {
 		return none, nil
 	}
-	text, ok := t.Site.Config().Get(privateHosts)
-	if !ok {
-		return none, nil
-	}
-	var names []string
-	if err := json.Unmarshal(text, &names); err != nil {
-		return none, fault.Wrap(fault.Internal, "", err, "The site's setting %s is no list of hosts", privateHosts)
-	}
-	return egress.ParseHosts(names...)
+	return egress.ParseHosts(t.Site.Config().PrivateHosts()...)
 }

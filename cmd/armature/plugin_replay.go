@@ -25,7 +25,7 @@ func (a *app) pluginReplayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "Run a recorded call again",
-		Long:  "Run a failed call again that a server has kept (site setting " + recordFailed + "), with its inputs\nand with what the host answered it. Nothing is read from or written to the site. The plugin\nis the one of --plugin, or the installed one of the same hash.",
+		Long:  "Run a failed call again that a server has kept (site setting record_failed_calls), with its inputs\nand with what the host answered it. Nothing is read from or written to the site. The plugin\nis the one of --plugin, or the installed one of the same hash.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := replay.Read(args[0])

@@ -18,6 +18,7 @@ import (
 	"armature/plugins/ledger"
 	"armature/plugins/loader"
 	"armature/plugins/logs"
+	"armature/plugins/manifest"
 	"armature/plugins/meter"
 	"armature/plugins/registry"
 	"armature/plugins/watch"
@@ -87,7 +88,8 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 		Services: g.services, Setting: g.setting,
 		Grants: g.ledger.Grants, Decide: g.ledger.Decide,
 		KV: g.kv, Fetch: g.fetch,
-		Record: g.records, Failed: g.keepFailed,
+		SiteLimits: g.limits,
+		Record:     g.records, Failed: g.keepFailed,
 	})
 	return g, nil
 }
@@ -184,6 +186,15 @@ func (g *guests) tenant(site string) *host.Tenant {
 		return nil
 	}
 	return g.set.Tenant(site)
+}
+
+// limits are the site's for every call of a plugin.
+func (g *guests) limits(site string) manifest.Limits {
+	t := g.tenant(site)
+	if t == nil {
+		return manifest.Limits{}
+	}
+	return manifest.Limits(t.Site.Config().PluginLimits())
 }
 
 func (g *guests) setting(_ context.Context, site, plugin, key string) (json.RawMessage, error) {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"armature/core/ratelimit"
 	"armature/core/site"
 )
 
@@ -104,7 +103,7 @@ func (l Layout) ReadConfig(name string) (*site.Config, error) {
 	}
 	c, err := site.ParseConfig(text)
 	if err == nil {
-		err = ratelimit.Check(c)
+		err = checkConfig(c)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Config(name), err)
@@ -115,7 +114,7 @@ func (l Layout) ReadConfig(name string) (*site.Config, error) {
 // WriteConfig replaces a site's configuration. Who reads it meanwhile sees the
 // old one or the new one, never half of it.
 func (l Layout) WriteConfig(name string, c *site.Config) error {
-	if err := ratelimit.Check(c); err != nil {
+	if err := checkConfig(c); err != nil {
 		return err
 	}
 	text, err := c.MarshalIndent()

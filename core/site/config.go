@@ -25,6 +25,10 @@ type Config struct {
 	maxFileSize int64
 	aliases     map[string]string
 	plugins     map[string]map[string]json.RawMessage
+
+	pluginLimits PluginLimits
+	recordFailed bool
+	privateHosts []string
 }
 
 // ParseConfig reads the text of a configuration. The error names the key that
@@ -109,10 +113,6 @@ func (c *Config) MaxFileSize() int64 {
 // that stands for. The caller must not change the map.
 func (c *Config) Aliases() map[string]string { return c.aliases }
 
-// Plugin returns a setting of a plugin (key "plugins", then the plugin's name);
-// nil when it is not set.
-func (c *Config) Plugin(name, key string) json.RawMessage { return c.plugins[name][key] }
-
 // parse checks the known keys. A null counts as absent.
 func (c *Config) parse() error {
 	for _, key := range slices.Sorted(maps.Keys(c.raw)) {
@@ -135,6 +135,10 @@ var readers = map[string]func(*Config, json.RawMessage) error{
 	"max_file_size":  readMaxFileSize,
 	"method_aliases": readAliases,
 	"plugins":        readPlugins,
+
+	"plugin_limits":         readPluginLimits,
+	"record_failed_calls":   readRecordFailed,
+	"allowed_private_hosts": readPrivateHosts,
 }
 
 func readHosts(c *Config, value json.RawMessage) error {
@@ -183,13 +187,6 @@ func readAliases(c *Config, value json.RawMessage) error {
 		if prefix == "" || canonical == "" {
 			return fmt.Errorf("a prefix is empty")
 		}
-	}
-	return nil
-}
-
-func readPlugins(c *Config, value json.RawMessage) error {
-	if err := json.Unmarshal(value, &c.plugins); err != nil {
-		return fmt.Errorf("must be an object such as {\"acme.todo\": {\"limit\": 10}}")
 	}
 	return nil
 }

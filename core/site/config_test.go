@@ -45,6 +45,14 @@ func TestParseConfigRefuses(t *testing.T) {
 		{"unknown zone", `{"time_zone": "Mars/Base"}`, "time_zone"},
 		{"the machine's zone", `{"time_zone": "Local"}`, "time_zone"},
 		{"size of nothing", `{"max_file_size": 0}`, "max_file_size"},
+		{"a limit of plugins that is none", `{"plugin_limits": {"memroy": 1}}`, `plugin_limits: there is no limit "memroy"; there are cpu_ms, `},
+		{"limits as a list", `{"plugin_limits": [1]}`, "plugin_limits: must be an object"},
+		{"a limit of nothing", `{"plugin_limits": {"cpu_ms": 0}}`, "cpu_ms must be a whole number of milliseconds from 1 to"},
+		{"half a limit", `{"plugin_limits": {"memory": 1.5}}`, "memory must be a whole number of bytes"},
+		{"a limit as text", `{"plugin_limits": {"log": "1k"}}`, `not "1k"`},
+		{"a limit beyond all bounds", `{"plugin_limits": {"depth": 99999999999}}`, "depth must be"},
+		{"yes is not true", `{"record_failed_calls": "yes"}`, "record_failed_calls: must be true or false"},
+		{"one private host", `{"allowed_private_hosts": "10.0.0.5"}`, "allowed_private_hosts: must be a list"},
 		{"plugins as a list", `{"plugins": ["acme.todo"]}`, "plugins"},
 		{"empty alias", `{"method_aliases": {"": "x."}}`, "method_aliases"},
 	}
@@ -55,6 +63,25 @@ func TestParseConfigRefuses(t *testing.T) {
 				t.Errorf("error %v, want one about %s", err, tt.want)
 			}
 		})
+	}
+}
+
+func TestPluginLimits(t *testing.T) {
+	c, err := site.ParseConfig([]byte(`{"plugin_limits": {"memory": 1, "cpu_ms": 2, "wall_ms": 3, "depth": 4,
+		"input": 5, "output": 6, "host_calls": 7, "log": 8, "http": 9}, "record_failed_calls": true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := c.PluginLimits(), (site.PluginLimits{1, 2, 3, 4, 5, 6, 7, 8, 9}); got != want || !c.RecordFailedCalls() {
+		t.Errorf("limits %+v, want %+v", got, want)
+	}
+	c, err = c.With("plugin_limits", json.RawMessage(`{"log": 10}`))
+	if err != nil || c.PluginLimits() != (site.PluginLimits{Log: 10}) {
+		t.Errorf("replaced: %+v, %v", c.PluginLimits(), err)
+	}
+	c, err = c.With("plugin_limits", json.RawMessage(`null`))
+	if err != nil || c.PluginLimits() != (site.PluginLimits{}) {
+		t.Errorf("removed: %+v, %v", c.PluginLimits(), err)
 	}
 }
 

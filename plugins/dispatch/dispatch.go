@@ -14,6 +14,7 @@ import (
 	"armature/core/method"
 	"armature/plugins/grant"
 	"armature/plugins/logs"
+	"armature/plugins/manifest"
 	"armature/plugins/meter"
 	"armature/plugins/registry"
 	"armature/plugins/replay"
@@ -46,6 +47,10 @@ type Config struct {
 	// Record says whether a site wants its failed calls kept, and Failed keeps one.
 	Record func(site string) bool
 	Failed func(*replay.Call)
+
+	// SiteLimits is what no call on a site may exceed; zero fields bound nothing.
+	// It is asked at every call.
+	SiteLimits func(site string) manifest.Limits
 
 	Limits  engine.Limits  // what no plugin may exceed; zero fields leave it to the engine
 	Traffic hostapi.Limits // the same for bytes; zero fields mean hostapi.DefaultLimits
@@ -114,7 +119,7 @@ type guest struct {
 	version string
 	hash    string
 	module  *engine.Module
-	limits  engine.Limits
+	limits  engine.Limits // of the server and the plugin
 }
 
 func (p *Plugins) guest(site string, g *registry.Generation) *guest {
@@ -126,7 +131,7 @@ func (p *Plugins) guest(site string, g *registry.Generation) *guest {
 	}
 	common := &guest{
 		plugins: p, version: m.Version, hash: g.Hash, module: g.Module,
-		limits: limits(m.Limits).Min(p.cfg.Limits),
+		limits: g.Module.Limits(engineLimits(m.Limits)).Min(p.cfg.Limits),
 		plugin: hostapi.Plugin{
 			Site: site, Name: m.Name, Logger: logger, Grants: given.Grants,
 			Limits: traffic(m.Limits, p.cfg.Traffic), KV: p.cfg.KV,

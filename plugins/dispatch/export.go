@@ -35,11 +35,17 @@ func (g *guest) export(label, name string) *export {
 // call runs the export for a call of a method and returns its output, which is
 // nil or valid JSON.
 func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]byte, error) {
-	if limit := x.plugin.Limits.Input; len(input) > limit {
-		return nil, fault.New(fault.TooLarge, "", "The arguments are over %d bytes, the limit of %s", limit, x.plugin.Name)
-	}
 	cfg := &x.plugins.cfg
+	limits, bounds := x.limits, x.plugin.Limits
+	if cfg.SiteLimits != nil {
+		site := cfg.SiteLimits(x.plugin.Site)
+		limits, bounds = limits.Min(engineLimits(site)), bounds.Within(trafficLimits(site))
+	}
+	if len(input) > bounds.Input {
+		return nil, fault.New(fault.TooLarge, "", "The arguments are over %d bytes, the limit of %s", bounds.Input, x.plugin.Name)
+	}
 	st := hostapi.New(&x.plugin, call, input)
+	st.Limit(bounds)
 	if x.manual {
 		st.ReadOutside(cfg.Services(x.plugin.Site).Store)
 	}
@@ -48,7 +54,7 @@ func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]b
 		tape = &hostapi.Tape{}
 		st.Record(tape)
 	}
-	usage, err := st.Run(ctx, x.module, x.name, x.limits)
+	usage, err := st.Run(ctx, x.module, x.name, limits)
 	output := st.Output()
 	st.Free()
 	if err != nil {
@@ -65,7 +71,9 @@ func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]b
 	}
 	x.log(call, usage, err)
 	if tape != nil && tape.Whole() {
-		cfg.Failed(x.record(call, input, tape, replay.OutcomeOf(output, usage, err)))
+		c := x.record(call, input, tape, replay.OutcomeOf(output, usage, err))
+		c.Limits, c.Traffic = limits, bounds
+		cfg.Failed(c)
 	}
 	return nil, x.located(err)
 }
@@ -116,7 +124,7 @@ func (x *export) record(call *method.Call, input []byte, tape *hostapi.Tape, out
 	c := &replay.Call{
 		Site: x.plugin.Site, Plugin: x.plugin.Name, Version: x.version, Hash: x.hash,
 		Method: x.label, Export: x.name, User: call.Caller.User, At: time.Now().UTC(),
-		Input: string(input), Limits: x.limits, Traffic: x.plugin.Limits, Tape: tape, Outcome: outcome,
+		Input: string(input), Tape: tape, Outcome: outcome,
 	}
 	if call.Request != nil {
 		c.Request = call.Request.ID

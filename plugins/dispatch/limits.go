@@ -12,8 +12,8 @@ import (
 // stands for 100 ms.
 var fuelPerMs = engine.DefaultLimits().Fuel / 100
 
-// limits is what a manifest asks for in the engine's terms.
-func limits(l manifest.Limits) engine.Limits {
+// engineLimits is what a manifest or a site says in the engine's terms.
+func engineLimits(l manifest.Limits) engine.Limits {
 	return engine.Limits{
 		Memory:    uint64(l.Memory),
 		Fuel:      uint64(l.CPUMs) * fuelPerMs,
@@ -23,7 +23,13 @@ func limits(l manifest.Limits) engine.Limits {
 	}
 }
 
-// traffic is the same for the bytes between guest and host.
+// trafficLimits is the same for what passes between guest and host.
+func trafficLimits(l manifest.Limits) hostapi.Limits {
+	return hostapi.Limits{Input: l.Input, Output: l.Output, Log: l.Log, HTTP: l.HTTP}
+}
+
+// traffic is what a plugin may pass: what its manifest asks for, or the default, as
+// far as the server allows it.
 func traffic(l manifest.Limits, server hostapi.Limits) hostapi.Limits {
 	server = hostapi.Limits{
 		Input:  or(server.Input, hostapi.DefaultLimits.Input),
@@ -31,7 +37,7 @@ func traffic(l manifest.Limits, server hostapi.Limits) hostapi.Limits {
 		Log:    or(server.Log, hostapi.DefaultLimits.Log),
 		HTTP:   or(server.HTTP, hostapi.DefaultLimits.HTTP),
 	}
-	return hostapi.Limits{Input: l.Input, Output: l.Output, Log: l.Log, HTTP: l.HTTP}.Within(server)
+	return trafficLimits(l).Within(server)
 }
 
 func or(v, d int) int {

@@ -52,6 +52,12 @@ func (l Limits) Or(d Limits) Limits {
 	}
 }
 
+// Limits is what a call of the module with limits l gets: the engine's defaults
+// where l says nothing, and never more than its maximum.
+func (m *Module) Limits(l Limits) Limits {
+	return l.Or(m.engine.cfg.Defaults).Min(m.engine.cfg.Maximum)
+}
+
 // Min returns the smaller of l and m, field by field; a zero field of m does
 // not bound.
 func (l Limits) Min(m Limits) Limits {

@@ -112,9 +112,8 @@ func (m *Module) drop(in *instance) {
 // begin prepares the call: effective limits, deadline, and what it shares with
 // its parent.
 func (c *Call) begin(ctx context.Context, m *Module) {
-	e := m.engine
 	c.module, c.base, c.started = m, ctx, time.Now()
-	c.limits = c.Limits.Or(e.cfg.Defaults).Min(e.cfg.Maximum)
+	c.limits = m.Limits(c.Limits)
 	c.deadline = c.started.Add(c.limits.Wall)
 	if d, ok := ctx.Deadline(); ok && d.Before(c.deadline) {
 		c.deadline = d

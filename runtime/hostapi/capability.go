@@ -68,7 +68,7 @@ func (cp capability) serve() func(*engine.Call, []uint64) {
 			stack[0] = unavailable
 			return
 		}
-		if limit := st.plugin.Limits.Output; int64(uint32(stack[1])) > int64(limit) {
+		if limit := st.limits.Output; int64(uint32(stack[1])) > int64(limit) {
 			c.Abort(fault.New(fault.Exhausted, "", "%s: the request is over %d bytes", cp.name, limit))
 		}
 		st.work = work{st: st, run: cp.run, request: receive(c, stack[0], stack[1])}
@@ -87,7 +87,7 @@ func (cp capability) serve() func(*engine.Call, []uint64) {
 			w.ctx = c.Context()
 			c.Blocking(st.perform)
 		}
-		if limit := st.plugin.Limits.Input; w.err == nil && len(st.answer) > limit {
+		if limit := st.limits.Input; w.err == nil && len(st.answer) > limit {
 			w.err = ending{fault.New(fault.Exhausted, "", "%s: the answer is over %d bytes", cp.name, limit)}
 		}
 		if st.record != nil {

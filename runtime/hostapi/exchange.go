@@ -51,7 +51,7 @@ func output(c *engine.Call, stack []uint64) {
 	if st == nil {
 		return
 	}
-	if limit := st.plugin.Limits.Output; int64(uint32(stack[1])) > int64(limit) {
+	if limit := st.limits.Output; int64(uint32(stack[1])) > int64(limit) {
 		c.Abort(fault.New(fault.Exhausted, "", "The result is over %d bytes", limit))
 	}
 	st.output = append(st.output[:0], receive(c, stack[0], stack[1])...)

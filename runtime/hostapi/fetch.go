@@ -62,7 +62,7 @@ func httpFetch(ctx context.Context, st *State, dst, request []byte) ([]byte, err
 		return nil, err
 	}
 	dst = appendResponse(dst, answer)
-	if limit := st.plugin.Limits.Input; len(dst) > limit {
+	if limit := st.limits.Input; len(dst) > limit {
 		return nil, fault.New(fault.TooLarge, "", "%s: the answer is over %d bytes", abi.HTTPFetch, limit)
 	}
 	return dst, nil
@@ -89,7 +89,7 @@ func (st *State) httpRequest(request []byte) (*HTTPRequest, error) {
 	r := &HTTPRequest{
 		Method: in.Method, URL: in.URL, Body: in.Base64, Header: make(http.Header, len(in.Headers)),
 		Timeout: time.Duration(in.Timeout * float64(time.Millisecond)),
-		MaxBody: int64(st.plugin.Limits.Input),
+		MaxBody: int64(st.limits.Input),
 	}
 	if in.Body != "" {
 		r.Body = []byte(in.Body)
@@ -105,8 +105,8 @@ func (st *State) httpRequest(request []byte) (*HTTPRequest, error) {
 func (st *State) countFetch() error {
 	for s := st; s != nil; s = s.outer {
 		s.fetched++
-		if s.fetched > s.plugin.Limits.HTTP {
-			return ending{fault.New(fault.Exhausted, "", "%s: more than %d requests", abi.HTTPFetch, s.plugin.Limits.HTTP)}
+		if s.fetched > s.limits.HTTP {
+			return ending{fault.New(fault.Exhausted, "", "%s: more than %d requests", abi.HTTPFetch, s.limits.HTTP)}
 		}
 	}
 	return nil

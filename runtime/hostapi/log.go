@@ -47,7 +47,7 @@ func printed(c *engine.Call, stderr bool, line []byte) {
 // cut and says so.
 func (st *State) log(level slog.Level, text []byte) {
 	logger := st.plugin.Logger
-	room := st.plugin.Limits.Log - st.logged
+	room := st.limits.Log - st.logged
 	if logger == nil || room <= 0 {
 		return
 	}

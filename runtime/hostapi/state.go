@@ -61,6 +61,7 @@ func (l Limits) Within(m Limits) Limits {
 // goroutine that runs the call, and is over with Free.
 type State struct {
 	plugin *Plugin
+	limits Limits
 	call   *method.Call
 	caller *identity.Caller // whom document calls act as
 	engine engine.Call
@@ -95,7 +96,7 @@ var states = sync.Pool{New: func() any {
 // New makes the state of a call. The input must stay as it is until Free.
 func New(p *Plugin, call *method.Call, input []byte) *State {
 	st := states.Get().(*State)
-	st.plugin, st.call, st.input = p, call, input
+	st.plugin, st.limits, st.call, st.input = p, p.Limits, call, input
 	st.caller = call.Caller
 	if p.Grants.Has(Elevated) {
 		c := *call.Caller
@@ -106,6 +107,9 @@ func New(p *Plugin, call *method.Call, input []byte) *State {
 	st.join(st.outer)
 	return st
 }
+
+// Limit lowers what the plugin may pass in this call. Zero fields change nothing.
+func (st *State) Limit(l Limits) { st.limits = st.limits.Within(l) }
 
 // Free ends the state. What Output returned stays valid.
 func (st *State) Free() {
