@@ -1,10 +1,13 @@
 package main_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -67,18 +70,17 @@ const greedy = `(module
     (call $once (local.get $n)))
 )`
 
-// TestLimitsOfSite: what a site's configuration allows plugins is all they get,
-// from the next call on, and never more than before.
-func TestLimitsOfSite(t *testing.T) {
-	outside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	defer outside.Close()
-	host := strings.TrimPrefix(outside.URL, "http://")
+var greedyMethods = []string{"work", "grow", "deep", "ask", "hear", "say", "chat", "fetch"}
+
+// greedyBundle is greedy as acme.greedy, which asks to reach the host.
+func greedyBundle(t *testing.T, host string) []byte {
+	t.Helper()
 	wasm, err := wasmtest.Assemble(greedy)
 	if err != nil {
 		t.Fatal(err)
 	}
 	methods := []any{}
-	for _, export := range []string{"work", "grow", "deep", "ask", "hear", "say", "chat", "fetch"} {
+	for _, export := range greedyMethods {
 		methods = append(methods, map[string]any{"path": "acme.greedy." + export, "export": export})
 	}
 	text, err := json.Marshal(map[string]any{
@@ -91,7 +93,16 @@ func TestLimitsOfSite(t *testing.T) {
 	if wasm, err = bundle.Embed(wasm, text); err != nil {
 		t.Fatal(err)
 	}
+	return wasm
+}
 
+// TestLimitsOfSite: what a site's configuration allows plugins is all they get,
+// from the next call on, and never more than before.
+func TestLimitsOfSite(t *testing.T) {
+	outside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer outside.Close()
+	host := strings.TrimPrefix(outside.URL, "http://")
+	wasm := greedyBundle(t, host)
 	in := &installation{t: t, data: t.TempDir()}
 	s := in.serve()
 	s.auth = in.keys("Administrator")
@@ -113,8 +124,7 @@ func TestLimitsOfSite(t *testing.T) {
 	})
 	free := func() {
 		t.Helper()
-		for _, m := range methods {
-			_, method, _ := strings.Cut(m.(map[string]any)["path"].(string), "acme.greedy.")
+		for _, method := range greedyMethods {
 			if status, excType := call(method); status != http.StatusOK {
 				t.Errorf("%s without a limit: %d %s", method, status, excType)
 			}
@@ -168,4 +178,91 @@ func TestLimitsOfSite(t *testing.T) {
 			t.Errorf("%s for %s was taken: %v %s", wrong, key, err, stderr)
 		}
 	}
+}
+
+// TestBudgetOfPlugin: a plugin that has used up its CPU time on a site does not
+// run until the window is over; the other sites' do.
+func TestBudgetOfPlugin(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	in.run("site", "new", "default")
+	in.run("site", "new", "other")
+	in.run("site", "config", "other", "set", "hosts", `["other.example"]`)
+	if err := os.WriteFile(filepath.Join(in.data, "plugins", "greedy.wasm"), greedyBundle(t, "a.example"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := in.serve()
+	s.auth = in.keys("Administrator")
+	other := in.keys("Administrator", "--site", "other")
+	callAs := func(host, auth string) (*http.Response, string) {
+		t.Helper()
+		r, err := http.NewRequest(http.MethodPost, s.url+"/api/method/acme.greedy.work", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		r.Header.Set("Authorization", auth)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		var answer map[string]any
+		if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+			t.Fatal(err)
+		}
+		return resp, fmt.Sprint(answer["exc_type"])
+	}
+	call := func() (*http.Response, string) { t.Helper(); return callAs("", s.auth) }
+	calls := func() string {
+		t.Helper()
+		resp, err := http.Get(s.url + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+			if strings.HasPrefix(lines.Text(), `armature_plugin_calls_total{method="acme.greedy.work"`) {
+				return lines.Text()
+			}
+		}
+		return ""
+	}
+	if resp, excType := call(); resp.StatusCode != http.StatusOK {
+		t.Fatalf("without a budget: %d %s", resp.StatusCode, excType)
+	}
+	// A call is some 4 ms of counted work: the third finds nothing left. The
+	// window is a year, so none ends meanwhile.
+	in.run("site", "config", "default", "set", "budgets", `{"plugins": {"acme.greedy": {"limit": 0.005, "window": 31536000}}}`)
+	var refused *http.Response
+	var excType string
+	eventually(t, "the budget is used up", func() bool {
+		refused, excType = call()
+		return refused.StatusCode != http.StatusOK
+	})
+	if refused.StatusCode != http.StatusTooManyRequests || excType != "TooManyRequestsError" {
+		t.Fatalf("over the budget: %d %s", refused.StatusCode, excType)
+	}
+	for header, want := range map[string]string{"X-RateLimit-Limit": "5000", "X-RateLimit-Remaining": "0", "Retry-After": refused.Header.Get("X-RateLimit-Reset")} {
+		if got := refused.Header.Get(header); got != want || got == "" {
+			t.Errorf("%s is %q, want %q", header, got, want)
+		}
+	}
+	before := calls()
+	if resp, _ := call(); resp.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("again: %d", resp.StatusCode)
+	}
+	if after := calls(); before == "" || after != before {
+		t.Errorf("a refused call ran: %s, before %s", after, before)
+	}
+	if resp, excType := callAs("other.example", other); resp.StatusCode != http.StatusOK {
+		t.Errorf("on the other site: %d %s", resp.StatusCode, excType)
+	}
+	if me := s.want("GET", "/api/method/framework.auth.get_logged_user", nil); me != "Administrator" {
+		t.Errorf("other methods: %v", me)
+	}
+	in.run("site", "config", "default", "set", "budgets", "null")
+	eventually(t, "it is free again", func() bool {
+		resp, _ := call()
+		return resp.StatusCode == http.StatusOK
+	})
 }

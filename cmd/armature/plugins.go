@@ -88,8 +88,8 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 		Services: g.services, Setting: g.setting,
 		Grants: g.ledger.Grants, Decide: g.ledger.Decide,
 		KV: g.kv, Fetch: g.fetch,
-		SiteLimits: g.limits,
-		Record:     g.records, Failed: g.keepFailed,
+		SiteLimits: g.limits, Budget: budget{g},
+		Record: g.records, Failed: g.keepFailed,
 	})
 	return g, nil
 }

@@ -136,13 +136,13 @@ func (in *installation) try(stdin string, args ...string) (stdout, stderr string
 }
 
 // keys gives a user a new secret and returns the Authorization header.
-func (in *installation) keys(user string) string {
+func (in *installation) keys(user string, flags ...string) string {
 	in.t.Helper()
 	var keys struct {
 		Key    string `json:"api_key"`
 		Secret string `json:"api_secret"`
 	}
-	if err := json.Unmarshal([]byte(in.run("user", "keys", user)), &keys); err != nil {
+	if err := json.Unmarshal([]byte(in.run(append([]string{"user", "keys", user}, flags...)...)), &keys); err != nil {
 		in.t.Fatal(err)
 	}
 	return "token " + keys.Key + ":" + keys.Secret

@@ -49,6 +49,9 @@ type Tenant struct {
 // Methods runs the site's methods with the configuration of now.
 func (t *Tenant) Methods() *method.Service { return t.edge.Load().Methods }
 
+// Limiter is what bounds the site's requests and the CPU time of its plugins.
+func (t *Tenant) Limiter() *ratelimit.Limiter { return t.limiter }
+
 // openTenant opens a site: database, key, DocTypes, services, in this order.
 // What was opened is closed again when a later step fails.
 func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error) {

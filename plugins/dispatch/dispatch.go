@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"time"
 
 	"armature/core/document"
 	"armature/core/method"
@@ -52,8 +53,21 @@ type Config struct {
 	// It is asked at every call.
 	SiteLimits func(site string) manifest.Limits
 
+	// Budget is asked before each call and told after it what the plugin has used,
+	// calls of other plugins aside; nil: nobody is.
+	Budget Budget
+
 	Limits  engine.Limits  // what no plugin may exceed; zero fields leave it to the engine
 	Traffic hostapi.Limits // the same for bytes; zero fields mean hostapi.DefaultLimits
+}
+
+// Budget bounds the CPU time of a plugin on a site.
+type Budget interface {
+	// Allowed returns a fault, and the plugin does not run, when the time is
+	// used up.
+	Allowed(ctx context.Context, site, plugin string) error
+	// Charge takes down what a call has used. ctx may have ended.
+	Charge(ctx context.Context, site, plugin string, cpu time.Duration)
 }
 
 // Services are the services of an open site.

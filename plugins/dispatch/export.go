@@ -44,6 +44,11 @@ func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]b
 	if len(input) > bounds.Input {
 		return nil, fault.New(fault.TooLarge, "", "The arguments are over %d bytes, the limit of %s", bounds.Input, x.plugin.Name)
 	}
+	if cfg.Budget != nil {
+		if err := cfg.Budget.Allowed(ctx, x.plugin.Site, x.plugin.Name); err != nil {
+			return nil, err
+		}
+	}
 	st := hostapi.New(&x.plugin, call, input)
 	st.Limit(bounds)
 	if x.manual {
@@ -55,6 +60,9 @@ func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]b
 		st.Record(tape)
 	}
 	usage, err := st.Run(ctx, x.module, x.name, limits)
+	if cfg.Budget != nil {
+		cfg.Budget.Charge(ctx, x.plugin.Site, x.plugin.Name, cpu(usage.Fuel-min(usage.Fuel, usage.Nested)))
+	}
 	output := st.Output()
 	st.Free()
 	if err != nil {

@@ -12,6 +12,11 @@ import (
 // stands for 100 ms.
 var fuelPerMs = engine.DefaultLimits().Fuel / 100
 
+// cpu is how long fuel is taken for.
+func cpu(fuel uint64) time.Duration {
+	return time.Duration(fuel) * time.Millisecond / time.Duration(fuelPerMs)
+}
+
 // engineLimits is what a manifest or a site says in the engine's terms.
 func engineLimits(l manifest.Limits) engine.Limits {
 	return engine.Limits{

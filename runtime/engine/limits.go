@@ -92,6 +92,7 @@ func least[T limit](v, m T) T {
 // limits of the same module costs the same everywhere.
 type Usage struct {
 	Fuel       uint64        // nested calls included
+	Nested     uint64        // of it, that of nested calls
 	Wall       time.Duration // queueing included
 	Queued     time.Duration // waiting for an admission slot
 	MemoryPeak uint64        // the largest linear memory, in bytes

@@ -138,6 +138,7 @@ func (c *Call) end() {
 	c.usage.Wall = time.Since(c.started)
 	if p := c.Parent; p != nil {
 		p.charge(c.usage.Fuel)
+		p.usage.Nested += c.usage.Fuel
 		return
 	}
 	c.leaveTurn()
