@@ -19,7 +19,7 @@ import (
 
 func (a *app) userCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "user", Short: "Users of a site"}
-	cmd.AddCommand(a.userAddCommand(), a.userKeysCommand(), a.userPasswordCommand())
+	cmd.AddCommand(a.userAddCommand(), a.userKeysCommand(), a.userPasswordCommand(), a.userResetCommand())
 	return cmd
 }
 
@@ -107,6 +107,27 @@ func (a *app) userPasswordCommand() *cobra.Command {
 			})
 		},
 	}
+}
+
+func (a *app) userResetCommand() *cobra.Command {
+	var url string
+	cmd := &cobra.Command{
+		Use:   "reset EMAIL",
+		Short: "Print a link by which a user may set the password once",
+		Long:  "Print a link by which a user may set the password once, for a day unless the site's\nreset_password_link_expiry_duration says otherwise. Whoever has the link is the user.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withTenant(cmd.Context(), func(t *host.Tenant) error {
+				link, lives, err := t.ResetLink(cmd.Context(), args[0], strings.TrimSuffix(url, "/"))
+				if err != nil {
+					return err
+				}
+				return a.say(map[string]any{"link": link, "seconds": int(lives.Seconds())}, "%s", link)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&url, "url", "", "where the site is; without it host_name or the first of hosts of its configuration")
+	return cmd
 }
 
 func (a *app) setPassword(ctx context.Context, t *host.Tenant, user, hash string) error {

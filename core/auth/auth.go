@@ -46,7 +46,8 @@ type Service struct {
 
 	crossOrigin *http.CrossOriginProtection
 	hasher      *Hasher
-	throttle    throttle
+	failures    *tally // wrong passwords, by user and by address
+	resets      resets
 }
 
 // Config is what a Service needs.

@@ -88,6 +88,9 @@ func (h hooks) validateUser(ctx context.Context, ev *document.Event) error {
 			user.Put(field, ev.Before.Get(field))
 		}
 	}
+	if err := h.s.keepSubject(ev); err != nil {
+		return err
+	}
 	user.Put("full_name", fullName(user))
 	if builtin(user.Name()) {
 		return nil
@@ -128,6 +131,9 @@ func (h hooks) loggedOut(ctx context.Context, ev *document.Event) error {
 	}
 	if ev.Name == document.OnUpdate && (ev.Before == nil || ev.Doc.Bool("enabled")) {
 		return nil
+	}
+	if err := h.s.endResets(ctx, ev.Tx, user.Name()); err != nil {
+		return err
 	}
 	return h.s.EndSessions(ctx, ev.Tx, user.Name())
 }

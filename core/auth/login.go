@@ -64,7 +64,7 @@ func (s *Service) Login(ctx context.Context, a Attempt) (*Login, error) {
 	}
 	upgraded := ""
 	err = s.hasher.do(ctx, func() (err error) {
-		upgraded, err = s.checkLogin(ctx, found, a, culprits)
+		upgraded, err = s.checkLogin(ctx, found, a, "Login", culprits)
 		return err
 	})
 	if err != nil {
@@ -123,8 +123,9 @@ func (s *Service) candidate(ctx context.Context, typed string) (c candidate, err
 // checkLogin checks the password and counts a wrong one before the next is
 // looked at: requests that arrive together get no more tries than those that
 // arrive in turn. A user who does not exist costs the same time. The result is a
-// new hash where the stored one was made at another cost.
-func (s *Service) checkLogin(ctx context.Context, found candidate, a Attempt, culprits [2]string) (upgraded string, err error) {
+// new hash where the stored one was made at another cost. operation is what a
+// failure is recorded as.
+func (s *Service) checkLogin(ctx context.Context, found candidate, a Attempt, operation string, culprits [2]string) (upgraded string, err error) {
 	if err := s.checkLocked(ctx, culprits); err != nil {
 		return "", err
 	}
@@ -136,7 +137,7 @@ func (s *Service) checkLogin(ctx context.Context, found candidate, a Attempt, cu
 		// Who hangs up before the answer has failed all the same.
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), hashingWait)
 		defer stop()
-		if err := s.failLogin(ctx, found, a, culprits); err != nil {
+		if err := s.failLogin(ctx, found, a, operation, culprits); err != nil {
 			return "", failed(err)
 		}
 		return "", refusal(wrongLogin)
@@ -148,19 +149,19 @@ func (s *Service) checkLogin(ctx context.Context, found candidate, a Attempt, cu
 }
 
 // failLogin counts and records a failure.
-func (s *Service) failLogin(ctx context.Context, found candidate, a Attempt, culprits [2]string) error {
+func (s *Service) failLogin(ctx context.Context, found candidate, a Attempt, operation string, culprits [2]string) error {
 	return s.writeAgain(ctx, func(tx document.Tx) error {
-		if err := s.countFailure(ctx, tx, culprits); err != nil {
+		if err := s.failures.add(ctx, tx, culprits[:]...); err != nil {
 			return err
 		}
-		act := activity{operation: "Login", status: refused, user: found.name, from: a.From}
+		act := activity{operation: operation, status: refused, user: found.name, from: a.From}
 		if found.name == "" {
 			act.subject = "Login: unknown user"
 		}
 		if err := s.record(ctx, tx, act); err != nil {
 			return err
 		}
-		return s.sweepFailures(ctx, tx)
+		return s.failures.sweep(ctx, tx)
 	})
 }
 

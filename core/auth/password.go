@@ -111,16 +111,26 @@ func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *ident
 	if err != nil {
 		return err
 	}
-	doc.Put("password_hash", hash)
 	if doc.Bool("logout_all_sessions") {
 		if err := s.EndSessions(ctx, tx, user); err != nil {
 			return err
 		}
 	}
-	if err := s.record(ctx, tx, activity{operation: "Password", status: succeeded, user: user, by: caller.User}); err != nil {
+	return s.putPassword(ctx, tx, caller, doc, hash, Origin{})
+}
+
+// putPassword stores a new hash in a user's document, which the transaction has
+// locked. Links made to reset the old password end with it.
+func (s *Service) putPassword(ctx context.Context, tx document.Tx, caller *identity.Caller, user *document.Document, hash string, from Origin) error {
+	user.Put("password_hash", hash)
+	if err := s.endResets(ctx, tx, user.Name()); err != nil {
 		return err
 	}
-	return s.save(ctx, tx, caller, doc, "password_hash")
+	act := activity{operation: "Password", status: succeeded, user: user.Name(), by: caller.User, from: from.short()}
+	if err := s.record(ctx, tx, act); err != nil {
+		return err
+	}
+	return s.save(ctx, tx, caller, user, "password_hash")
 }
 
 // HasPassword reports whether a user has a password. With lock the answer stays

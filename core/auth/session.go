@@ -125,11 +125,20 @@ func (s *Service) deleteSessions(ctx context.Context, tx document.Tx, dt *docume
 
 // EndSessions ends every session of a user.
 func (s *Service) EndSessions(ctx context.Context, tx document.Tx, user string) error {
+	return s.endSessions(ctx, tx, user, "")
+}
+
+// endSessions ends every session of a user but the one whose id is kept.
+func (s *Service) endSessions(ctx context.Context, tx document.Tx, user, kept string) error {
 	dt, err := s.docType(sessionName)
 	if err != nil {
 		return err
 	}
 	names, err := s.sessionsOf(ctx, tx, dt, user)
+	if sessionID(kept) {
+		stays := s.hashSession(kept)
+		names = slices.DeleteFunc(names, func(name string) bool { return name == stays })
+	}
 	if err != nil || len(names) == 0 {
 		return err
 	}

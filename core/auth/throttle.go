@@ -23,52 +23,72 @@ const (
 	defaultInterval = 60
 )
 
-// throttle counts wrong passwords by user and by address, in the database, so
-// that servers which share it count together. Its table is no DocType of the
-// schema: no request can name it.
-type throttle struct{ dt *document.DocType }
+// tally counts what somebody may do only so often, in the database, so that
+// servers which share it count together. Its table is no DocType of the schema:
+// no request can name it.
+type tally struct {
+	s     *Service
+	dt    *document.DocType
+	lasts func() time.Duration // from the first count to forgetting all
+}
 
-// Install makes the table of failed logins. It is run once as a site is opened,
-// before anybody logs in.
-func (s *Service) Install(ctx context.Context) error {
-	dt, err := document.Define(document.Definition{
-		Name: "Login Failure", Table: "armature_login_failure",
-		Fields: []document.FieldDefinition{
-			{Name: "count", Type: "Int"},
-			{Name: "since", Type: "Int", Indexed: 1},
-		},
+// newTally makes the table of a tally.
+func (s *Service) newTally(ctx context.Context, name, table string, lasts func() time.Duration) (*tally, error) {
+	dt, err := s.private(ctx, name, table, []document.FieldDefinition{
+		{Name: "count", Type: "Int"},
+		{Name: "since", Type: "Int", Indexed: 1},
 	})
+	return &tally{s: s, dt: dt, lasts: lasts}, err
+}
+
+// private makes a table that is no DocType of the schema.
+func (s *Service) private(ctx context.Context, name, table string, fields []document.FieldDefinition) (*document.DocType, error) {
+	dt, err := document.Define(document.Definition{Name: name, Table: table, Fields: fields})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.throttle.dt = dt
 	err = s.store.Write(ctx, document.Alone, func(tx document.Tx) error { return tx.Migrate(ctx, dt) })
 	if err != nil {
-		return fmt.Errorf("table of failed logins: %w", err)
+		return nil, fmt.Errorf("table of the %s: %w", name, err)
 	}
-	return nil
+	return dt, nil
+}
+
+// Install makes the tables that belong to no DocType. It is run once as a site
+// is opened, before anybody logs in.
+func (s *Service) Install(ctx context.Context) (err error) {
+	if s.failures, err = s.newTally(ctx, "Login Failure", "armature_login_failure", s.interval); err != nil {
+		return err
+	}
+	return s.installResets(ctx)
+}
+
+// network is the address that things are counted under. An IPv6 network counts
+// as one address, since whoever has one has all of its addresses.
+func network(address string) string {
+	ip, err := netip.ParseAddr(address)
+	if err != nil {
+		return address
+	}
+	ip = ip.Unmap().WithZone("")
+	if ip.Is6() {
+		if network, err := ip.Prefix(64); err == nil {
+			return network.String()
+		}
+	}
+	return ip.String()
 }
 
 // culprits are the two names under which a failure counts. They are hashes: what
-// was typed in as a user's name may be a password. An IPv6 network counts as one
-// address, since whoever has one has all of its addresses.
+// was typed in as a user's name may be a password.
 func (s *Service) culprits(user string, from Origin) [2]string {
-	address := from.Address
-	if ip, err := netip.ParseAddr(address); err == nil {
-		ip = ip.Unmap().WithZone("")
-		if address = ip.String(); ip.Is6() {
-			if network, err := ip.Prefix(64); err == nil {
-				address = network.String()
-			}
-		}
-	}
 	return [2]string{
 		hex.EncodeToString(s.secret.MAC("login user", user)),
-		hex.EncodeToString(s.secret.MAC("login address", address)),
+		hex.EncodeToString(s.secret.MAC("login address", network(from.Address))),
 	}
 }
 
-// window is the failures of one culprit from the first one on.
+// window is the counts under one name from the first one on.
 type window struct {
 	count int64
 	since int64 // milliseconds
@@ -79,56 +99,74 @@ func (s *Service) interval() time.Duration {
 }
 
 // open reports whether the window still counts.
-func (s *Service) open(w window) bool {
-	return w.count > 0 && s.now().UnixMilli()-w.since < s.interval().Milliseconds()
+func (t *tally) open(w window) bool {
+	return w.count > 0 && t.s.now().UnixMilli()-w.since < t.lasts().Milliseconds()
+}
+
+// over returns the moment (milliseconds) until which one of the names has
+// counted more than most; 0 when none has.
+func (t *tally) over(ctx context.Context, most int64, names ...string) (until int64, err error) {
+	sel := &document.Select{
+		DocType: t.dt,
+		Columns: columns(t.dt, "count", "since"),
+		Where:   document.Compare{Operand: document.Operand{Field: t.dt.Field("name")}, Op: query.In, Value: anys(names)},
+	}
+	err = t.s.store.Read(ctx, func(tx document.Tx) error {
+		until = 0
+		return tx.Rows(ctx, sel, func(v []any) error {
+			var w window
+			w.count, _ = v[0].(int64)
+			w.since, _ = v[1].(int64)
+			if t.open(w) && w.count > most {
+				until = max(until, w.since+t.lasts().Milliseconds())
+			}
+			return nil
+		})
+	})
+	return until, err
+}
+
+func anys(names []string) []any {
+	list := make([]any, len(names))
+	for i, name := range names {
+		list[i] = name
+	}
+	return list
 }
 
 // checkLocked refuses, before anything is hashed, whoever has failed more often
 // than allowed within the interval (SecurityException).
 func (s *Service) checkLocked(ctx context.Context, names [2]string) error {
-	dt := s.throttle.dt
-	sel := &document.Select{
-		DocType: dt,
-		Columns: columns(dt, "count", "since"),
-		Where:   document.Compare{Operand: document.Operand{Field: dt.Field("name")}, Op: query.In, Value: []any{names[0], names[1]}},
-	}
-	most, until := s.number(attemptsSetting, defaultAttempts), int64(0)
-	err := s.store.Read(ctx, func(tx document.Tx) error {
-		return tx.Rows(ctx, sel, func(v []any) error {
-			var w window
-			w.count, _ = v[0].(int64)
-			w.since, _ = v[1].(int64)
-			if s.open(w) && w.count > most {
-				until = max(until, w.since+s.interval().Milliseconds())
-			}
-			return nil
-		})
-	})
+	until, err := s.failures.over(ctx, s.number(attemptsSetting, defaultAttempts), names[:]...)
 	if err != nil {
 		return failed(err)
 	}
 	if until == 0 {
 		return nil
 	}
-	wait := (until - s.now().UnixMilli() + 999) / 1000
+	wait := s.untilThen(until)
 	return fault.Wrap(fault.TooManyRequests, "SecurityException", lockedError(wait),
 		"Your account has been locked and will resume after %d seconds", wait)
+}
+
+// untilThen is how many seconds there are until a moment, at least one.
+func (s *Service) untilThen(moment int64) int64 {
+	return max((moment-s.now().UnixMilli()+999)/1000, 1)
 }
 
 // lockedError is the number of seconds that somebody is locked out for.
 type lockedError int64
 
-func (e lockedError) Error() string { return "too many failed logins" }
+func (e lockedError) Error() string { return "too many tries" }
 
 // SetHeaders tells the client when to come back.
 func (e lockedError) SetHeaders(h http.Header) { h.Set("Retry-After", strconv.FormatInt(int64(e), 10)) }
 
-// countFailure adds a failure to both culprits. Every transaction takes them in
-// the same order, the user before the address, so none waits for the other in a
-// circle.
-func (s *Service) countFailure(ctx context.Context, tx document.Tx, names [2]string) error {
+// add counts one more under each name. Every transaction takes them in the order
+// given, so none waits for the other in a circle.
+func (t *tally) add(ctx context.Context, tx document.Tx, names ...string) error {
 	for _, name := range names {
-		if err := s.change(ctx, tx, name, func(w window) window { w.count++; return w }); err != nil {
+		if err := t.change(ctx, tx, name, func(w window) window { w.count++; return w }); err != nil {
 			return err
 		}
 	}
@@ -140,23 +178,22 @@ func (s *Service) countFailure(ctx context.Context, tx document.Tx, names [2]str
 // stay, or else whoever has an account could guess without end.
 func (s *Service) forgive(ctx context.Context, tx document.Tx, names [2]string) error {
 	var own int64
-	err := s.change(ctx, tx, names[0], func(w window) window {
+	err := s.failures.change(ctx, tx, names[0], func(w window) window {
 		own = w.count
 		return window{}
 	})
 	if err != nil || own == 0 {
 		return err
 	}
-	return s.change(ctx, tx, names[1], func(w window) window {
+	return s.failures.change(ctx, tx, names[1], func(w window) window {
 		w.count = max(w.count-own, 0)
 		return w
 	})
 }
 
 // change stores another count. A window that is over begins anew.
-func (s *Service) change(ctx context.Context, tx document.Tx, name string, next func(window) window) error {
-	dt := s.throttle.dt
-	doc, err := tx.Get(ctx, s.catalog.Schema(), dt, name, true)
+func (t *tally) change(ctx context.Context, tx document.Tx, name string, next func(window) window) error {
+	doc, err := tx.Get(ctx, t.s.catalog.Schema(), t.dt, name, true)
 	missing := fault.KindOf(err) == fault.NotFound
 	if err != nil && !missing {
 		return err
@@ -165,38 +202,37 @@ func (s *Service) change(ctx context.Context, tx document.Tx, name string, next 
 	if !missing {
 		w = window{doc.Int("count"), doc.Int("since")}
 	}
-	if !s.open(w) {
-		w = window{since: s.now().UnixMilli()}
+	if !t.open(w) {
+		w = window{since: t.s.now().UnixMilli()}
 	}
 	w = next(w)
 	if w.count > 0 {
-		return s.putWindow(ctx, tx, name, w, missing)
+		return t.put(ctx, tx, name, w, missing)
 	}
 	if missing {
 		return nil
 	}
-	_, err = tx.Delete(ctx, s.catalog.Schema(), dt, name)
+	_, err = tx.Delete(ctx, t.s.catalog.Schema(), t.dt, name)
 	return err
 }
 
-func (s *Service) putWindow(ctx context.Context, tx document.Tx, name string, w window, missing bool) error {
+func (t *tally) put(ctx context.Context, tx document.Tx, name string, w window, missing bool) error {
 	values := map[string]any{"count": w.count, "since": w.since}
 	if missing {
-		return s.insert(ctx, tx, s.throttle.dt, name, identity.Administrator, values)
+		return t.s.insert(ctx, tx, t.dt, name, identity.Administrator, values)
 	}
-	_, err := tx.UpdateIf(ctx, s.throttle.dt, name, map[string]any{}, values)
+	_, err := tx.UpdateIf(ctx, t.dt, name, map[string]any{}, values)
 	return err
 }
 
-// sweepFailures clears away counts whose window is over.
-func (s *Service) sweepFailures(ctx context.Context, tx document.Tx) error {
-	dt := s.throttle.dt
-	return s.sweep(ctx, tx, &document.Select{
-		DocType: dt,
-		Columns: columns(dt, "name"),
+// sweep clears away counts whose window is over.
+func (t *tally) sweep(ctx context.Context, tx document.Tx) error {
+	return t.s.sweep(ctx, tx, &document.Select{
+		DocType: t.dt,
+		Columns: columns(t.dt, "name"),
 		Where: document.Compare{
-			Operand: document.Operand{Field: dt.Field("since")}, Op: query.Lt,
-			Value: s.now().Add(-s.interval()).UnixMilli(),
+			Operand: document.Operand{Field: t.dt.Field("since")}, Op: query.Lt,
+			Value: t.s.now().Add(-t.lasts()).UnixMilli(),
 		},
 		Length: maxSwept,
 	})

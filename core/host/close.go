@@ -18,6 +18,7 @@ func (t *Tenant) close() {
 	if t.set.c.Plugins != nil {
 		t.set.c.Plugins.Shut(t.Site.Name)
 	}
+	t.stopPost()
 	t.stopSweep()
 	if err := t.storage.Close(); err != nil {
 		t.log.Error("close the file storage", "error", err)

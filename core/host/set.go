@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,6 +43,8 @@ type Config struct {
 	// SlowStatement tells how long an SQL statement may take before it is logged;
 	// 0, and nil: none is.
 	SlowStatement func() time.Duration
+
+	MailRoots *x509.CertPool // who may vouch for mail servers; nil: the system's
 
 	// Password is the Administrator's password on a site that has none yet;
 	// empty: a random one. Announce is told what was chosen at random, once.

@@ -37,6 +37,8 @@ type Tenant struct {
 	log        *slog.Logger
 	storage    storage
 	stopSweep  func() // waits for it
+	stopPost   func() // waits for it
+	wishes     chan wish
 	invoker    method.Invoker
 	table      *method.Table
 	limiter    *ratelimit.Limiter
@@ -97,7 +99,7 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 	if err := t.Auth.Install(ctx); err != nil {
 		return nil, err
 	}
-	t.web = web.New(web.Config{Auth: t.Auth, Name: t.displayName})
+	t.web = web.New(web.Config{Auth: t.Auth, Name: t.displayName, AskReset: t.askReset})
 	if err := t.openFiles(); err != nil {
 		return nil, err
 	}
@@ -133,6 +135,7 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 	}
 	t.publish()
 	t.sweepFiles()
+	t.startPost()
 	return t, nil
 }
 

@@ -14,19 +14,34 @@ func (t *Tenant) raw(path string) *httpapi.Raw {
 	case "login":
 		// What the client brought along is about to be replaced: a session that
 		// has ended or a key that is wrong must not keep anybody from logging in.
-		return &httpapi.Raw{Verbs: []string{http.MethodPost}, NoCredentials: true, Serve: func(w http.ResponseWriter, r *http.Request, call *httpapi.RawCall) error {
-			args, err := call.Args()
-			if err != nil {
-				return err
-			}
-			return t.web.ServeLogin(w, r, args.Get)
-		}}
+		return &httpapi.Raw{Verbs: []string{http.MethodPost}, NoCredentials: true, Serve: withArgs(t.web.ServeLogin)}
 	case "logout":
 		return &httpapi.Raw{Verbs: []string{http.MethodPost}, Serve: func(w http.ResponseWriter, r *http.Request, _ *httpapi.RawCall) error {
 			return t.web.ServeLogout(w, r)
 		}}
+	case "framework.core.doctype.user.user.reset_password":
+		return &httpapi.Raw{Verbs: []string{http.MethodPost}, NoCredentials: true, Serve: withArgs(t.web.ServeReset)}
+	case "framework.core.doctype.user.user.update_password":
+		return &httpapi.Raw{Verbs: []string{http.MethodPost}, Serve: func(w http.ResponseWriter, r *http.Request, call *httpapi.RawCall) error {
+			args, err := call.Args()
+			if err != nil {
+				return err
+			}
+			return t.web.ServeUpdate(w, r, call.Caller, args.Get)
+		}}
 	}
 	return t.rawFile(path)
+}
+
+// withArgs serves a raw method that reads its arguments as any method does.
+func withArgs(serve func(http.ResponseWriter, *http.Request, func(string) any) error) func(http.ResponseWriter, *http.Request, *httpapi.RawCall) error {
+	return func(w http.ResponseWriter, r *http.Request, call *httpapi.RawCall) error {
+		args, err := call.Args()
+		if err != nil {
+			return err
+		}
+		return serve(w, r, args.Get)
+	}
 }
 
 // page serves what lies outside /api.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ type Config struct {
 	raw map[string]json.RawMessage
 
 	hosts       []string
+	url         string
 	location    *time.Location
 	maxFileSize int64
 	aliases     map[string]string
@@ -93,6 +95,23 @@ func (c *Config) MarshalIndent() ([]byte, error) {
 // Hosts are the host names the site answers; none: every one.
 func (c *Config) Hosts() []string { return c.hosts }
 
+// URL is where the site is, as links name it: host_name, or else https and the
+// first of the hosts; empty when neither is set. It does not end in a slash.
+func (c *Config) URL() string {
+	if c.url == "" && len(c.hosts) > 0 {
+		return "https://" + c.hosts[0]
+	}
+	return c.url
+}
+
+// Named reports whether the configuration has a host_name.
+func (c *Config) Named() bool { return c.url != "" }
+
+// Answers reports whether the configuration lists the host of a request.
+func (c *Config) Answers(host string) bool {
+	return slices.Contains(c.hosts, canonicalHost(host))
+}
+
 // Location is the time zone; UTC when none is set.
 func (c *Config) Location() *time.Location {
 	if c.location == nil {
@@ -131,6 +150,7 @@ func (c *Config) parse() error {
 // readers has one entry for each key this version understands.
 var readers = map[string]func(*Config, json.RawMessage) error{
 	"hosts":          readHosts,
+	"host_name":      readHostName,
 	"time_zone":      readTimeZone,
 	"max_file_size":  readMaxFileSize,
 	"method_aliases": readAliases,
@@ -151,6 +171,19 @@ func readHosts(c *Config, value json.RawMessage) error {
 		}
 		c.hosts[i] = canonicalHost(h)
 	}
+	return nil
+}
+
+func readHostName(c *Config, value json.RawMessage) error {
+	var text string
+	if err := json.Unmarshal(value, &text); err != nil {
+		return fmt.Errorf("must be an address such as \"https://example.com\"")
+	}
+	u, err := url.Parse(strings.TrimSuffix(text, "/"))
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return fmt.Errorf("%q is not an address such as https://example.com", text)
+	}
+	c.url = u.String()
 	return nil
 }
 

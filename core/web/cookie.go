@@ -37,6 +37,6 @@ func clearCookies(w http.ResponseWriter, r *http.Request) {
 func set(w http.ResponseWriter, r *http.Request, name, value string, maxAge int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: name, Value: value, Path: "/", MaxAge: maxAge,
-		HttpOnly: name == auth.SessionCookie, Secure: secure(r), SameSite: http.SameSiteLaxMode,
+		HttpOnly: name == auth.SessionCookie, Secure: Secure(r), SameSite: http.SameSiteLaxMode,
 	})
 }

@@ -24,7 +24,6 @@ func configure(t *testing.T, s *hosttest.Server, key, value string) {
 // TestLockout is case 57 of the reference.
 func TestLockout(t *testing.T) {
 	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
-		const jane = "jane@example.com"
 		configure(t, s, "allow_consecutive_login_attempts", "3")
 		for range 4 {
 			login(t, s, jane, "wrong").fails(t, 401, "AuthenticationError")
@@ -87,7 +86,6 @@ func TestLockoutInParallel(t *testing.T) {
 // TestUpgrade: a hash made at another cost is replaced at the next login.
 func TestUpgrade(t *testing.T) {
 	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
-		const jane = "jane@example.com"
 		// "correct horse battery" at 8 KiB and one pass.
 		const cheap = "$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$COasZSyMm5hc6dqbItVb+IZaGwOa3IHiB0qT62pEreo"
 		err := s.Tenant.Store.Write(t.Context(), document.Brief, func(tx document.Tx) error {

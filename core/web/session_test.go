@@ -86,7 +86,6 @@ func TestWebsiteUser(t *testing.T) {
 
 func TestSessionEnds(t *testing.T) {
 	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
-		const jane = "jane@example.com"
 		gone := func(sid, why string) {
 			t.Helper()
 			if user := who(t, s, sid); user != "" {
@@ -227,7 +226,6 @@ func TestParallelLogins(t *testing.T) {
 // TestConditions are what a user's document and the site say about logging in.
 func TestConditions(t *testing.T) {
 	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
-		const jane = "jane@example.com"
 		tests := []struct {
 			values map[string]any
 			status int

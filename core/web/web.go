@@ -18,8 +18,13 @@ import (
 	"armature/core/identity"
 )
 
-// LoginPath is where the login page is.
-const LoginPath = "/login"
+const (
+	// LoginPath is where the login page is.
+	LoginPath = "/login"
+	// ResetPath is where a link to reset a password leads; its argument key is the
+	// key.
+	ResetPath = "/update-password"
+)
 
 // Auth is what the pages need of the site's authentication; *auth.Service
 // satisfies it.
@@ -27,25 +32,34 @@ type Auth interface {
 	Login(ctx context.Context, a auth.Attempt) (*auth.Login, error)
 	Logout(ctx context.Context, session string, from auth.Origin) error
 	SameOrigin(r *http.Request) error
+
+	CheckReset(ctx context.Context, key string) (user string, err error)
+	FinishReset(ctx context.Context, key, password string, from auth.Origin) (user string, err error)
+	ChangePassword(ctx context.Context, c auth.Change) error
 }
 
 // Config is what the pages of a site are made with.
 type Config struct {
 	Auth Auth
 	Name func() string // what the site is called on its pages; asked for every page
+
+	// AskReset takes the wish of whoever made the request for a link to reset the
+	// password of the user typed in. It tells nothing of whether there is one.
+	AskReset func(ctx context.Context, r *http.Request, typed string) error
 }
 
 // Pages serves the pages of one site.
 type Pages struct {
 	auth      Auth
 	name      func() string
+	ask       func(ctx context.Context, r *http.Request, typed string) error
 	templates templates
 	policy    string // Content-Security-Policy
 }
 
 // New makes the pages of a site.
 func New(c Config) *Pages {
-	return &Pages{auth: c.Auth, name: c.Name, templates: parseTemplates(), policy: contentPolicy()}
+	return &Pages{auth: c.Auth, name: c.Name, ask: c.AskReset, templates: parseTemplates(), policy: contentPolicy()}
 }
 
 // Serves reports whether there is a page at the path.
@@ -94,8 +108,8 @@ func home(caller *identity.Caller) string {
 	return "/"
 }
 
-// secure reports whether the browser reached the server through TLS, which a
+// Secure reports whether the browser reached the server through TLS, which a
 // proxy may have ended.
-func secure(r *http.Request) bool {
+func Secure(r *http.Request) bool {
 	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
 }
