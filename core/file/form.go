@@ -27,9 +27,10 @@ const (
 
 // form is the fields of an upload and the file, spooled.
 type form struct {
-	fields map[string]string
-	draft  *Draft // nil: no file came
-	name   string // of the file part
+	fields  map[string]string
+	draft   *Draft // nil: no file came
+	name    string // of the file part
+	hasFile bool
 }
 
 func (f *form) close() {
@@ -76,7 +77,10 @@ func (s *Service) readForm(ctx context.Context, r *http.Request, max int64) (*fo
 	}
 	media, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err == nil && media == "multipart/form-data" {
-		err = s.readMultipart(ctx, f, r.Body, params["boundary"], max)
+		err = f.readMultipart(r.Body, params["boundary"], max, func(body io.Reader) (err error) {
+			f.draft, err = s.Receive(ctx, body, max)
+			return err
+		})
 	} else {
 		err = f.readPlain(r.Body, media)
 	}
@@ -153,9 +157,9 @@ func textOf(v any) string {
 	return ""
 }
 
-// readMultipart reads the parts. What follows the file is read too: a body that
-// breaks off before its last boundary is no upload.
-func (s *Service) readMultipart(ctx context.Context, f *form, body io.Reader, boundary string, max int64) error {
+// readMultipart reads the parts; receive reads the file. What follows the file is
+// read too: a body that breaks off before its last boundary is no upload.
+func (f *form) readMultipart(body io.Reader, boundary string, max int64, receive func(io.Reader) error) error {
 	if boundary == "" || len(boundary) > 70 { // RFC 2046, section 5.1.1
 		return badBody(nil)
 	}
@@ -171,22 +175,18 @@ func (s *Service) readMultipart(ctx context.Context, f *form, body io.Reader, bo
 			return badBody(err)
 		}
 		limited.left = max + maxField // a file is bounded by its own size
-		if err := s.readPart(ctx, f, part, max); err != nil {
+		if err := f.readPart(part, receive); err != nil {
 			return err
 		}
 	}
 	return fault.Invalid("DataError", "The request has too many arguments")
 }
 
-func (s *Service) readPart(ctx context.Context, f *form, part *multipart.Part, max int64) error {
+func (f *form) readPart(part *multipart.Part, receive func(io.Reader) error) error {
 	name, isFile := part.FormName(), part.FileName() != "" || part.FormName() == "file"
-	if isFile && name == "file" && f.draft == nil {
-		draft, err := s.Receive(ctx, partReader{part}, max)
-		if err != nil {
-			return err
-		}
-		f.draft, f.name = draft, part.FileName()
-		return nil
+	if isFile && name == "file" && !f.hasFile {
+		f.hasFile, f.name = true, part.FileName()
+		return receive(partReader{part})
 	}
 	if isFile || name == "" {
 		_, err := io.Copy(io.Discard, partReader{part}) // not asked for

@@ -30,6 +30,9 @@ func (t *Tenant) raw(path string) *httpapi.Raw {
 			return t.web.ServeUpdate(w, r, call.Caller, args.Get)
 		}}
 	}
+	if raw := t.rawUpload(path); raw != nil {
+		return raw
+	}
 	return t.rawFile(path)
 }
 

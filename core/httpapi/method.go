@@ -14,7 +14,8 @@ func (x *exchange) command(path string) (func() error, error) {
 	if x.site.Raw != nil {
 		x.raw = x.site.Raw(x.path)
 	}
-	if x.raw == nil {
+	if x.raw == nil || x.raw.For != nil && !x.raw.For(x.r) {
+		x.raw = nil
 		return x.runMethod, nil
 	}
 	if x.raw.Verbs != nil && !slices.Contains(x.raw.Verbs, x.verb()) {

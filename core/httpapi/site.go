@@ -63,6 +63,9 @@ type Site struct {
 // those it opens. It is reached under /api/method like any other.
 type Raw struct {
 	Verbs []string // allowed HTTP verbs; nil: all
+	// For says which requests are its own; nil: all. Others run the method of the
+	// same path as any other.
+	For func(r *http.Request) bool
 	// NoCredentials leaves the request's credentials alone: the method reads
 	// them itself, as the token endpoint does with a client's Basic header, and
 	// its caller is anonymous.

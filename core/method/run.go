@@ -10,6 +10,7 @@ import (
 
 	"armature/core/document"
 	"armature/core/fault"
+	"armature/core/identity"
 )
 
 // Run finds the method an invocation names, checks that the caller may call it
@@ -29,6 +30,16 @@ func (s *Service) Run(ctx context.Context, in Invocation) (Result, error) {
 		return Result{}, err
 	}
 	return (&run{service: s, found: f, in: in}).byVerb(ctx)
+}
+
+// Admits returns the error with which Run would turn the caller away.
+func (s *Service) Admits(path, verb string, caller *identity.Caller) error {
+	f, err := s.find(nil, s.Canonical(path))
+	if err != nil {
+		return err
+	}
+	defer f.release()
+	return admit(f.method, verb, caller)
 }
 
 // run is one invocation, which may take several attempts: a reader first, then

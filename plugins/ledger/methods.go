@@ -9,6 +9,7 @@ import (
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/plugins/bundle"
 	"armature/plugins/registry"
 )
 
@@ -35,6 +36,14 @@ func (in *invoker) Pin(path string) (*method.Method, method.Pin, bool) {
 		return m, nil, true
 	}
 	return in.Site.Pin(path)
+}
+
+// Upload says which methods take a bundle as a file, and of how many bytes.
+func (in *invoker) Upload(path string) int64 {
+	if path == prefix+"install" || path == prefix+"plan" {
+		return bundle.MaxSize
+	}
+	return 0
 }
 
 // Methods satisfies method.Lister.
@@ -69,7 +78,7 @@ func (s *Site) methods() []*method.Method {
 		}
 	}
 	return []*method.Method{
-		managing("install", "Install a plugin, or another version of one: wasm is the bundle in base64, approve the grants approved along with it", s.callInstall(false)),
+		managing("install", "Install a plugin, or another version of one: wasm is the bundle in base64, or the part file of a multipart body the bundle itself; approve names the grants approved along with it", s.callInstall(false)),
 		managing("plan", "Say what install would do", s.callInstall(true)),
 		managing("approve", "Give a plugin the grants it asks for, or those that are named", withNames(s.approve)),
 		managing("revoke", "Take approved grants back", withNames(s.revoke)),
@@ -102,13 +111,15 @@ func (s *Site) methods() []*method.Method {
 
 func (s *Site) callInstall(dry bool) func(context.Context, *method.Call) (any, error) {
 	return func(ctx context.Context, call *method.Call) (any, error) {
-		text, err := call.Args.Need("wasm")
-		if err != nil {
-			return nil, err
-		}
-		wasm, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			return nil, fault.Wrap(fault.Validation, "", err, "wasm is not base64")
+		wasm, sent := call.Args.Get("file").([]byte)
+		if !sent {
+			text, err := call.Args.Need("wasm")
+			if err != nil {
+				return nil, err
+			}
+			if wasm, err = base64.StdEncoding.DecodeString(text); err != nil {
+				return nil, fault.Wrap(fault.Validation, "", err, "wasm is not base64")
+			}
 		}
 		return s.install(ctx, call.Caller, wasm, names(call.Args.Get("approve")), dry)
 	}
