@@ -1,41 +1,77 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
+	"sync/atomic"
+	"time"
 
 	"github.com/spf13/pflag"
 )
 
-// logging is how the log is written.
+// logging is what is logged, and how.
 type logging struct {
 	format string
 	level  slog.Level
 	access bool
+	slow   int // milliseconds
 }
 
 func (l *logging) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&l.format, "log-format", "text", "text or json")
 	flags.TextVar(&l.level, "log-level", slog.LevelInfo, "debug, info, warn or error")
 	flags.BoolVar(&l.access, "access-log", true, "log every request, at level info")
+	flags.IntVar(&l.slow, "slow-query-ms", 500, "log SQL statements that take so many milliseconds, without their values; 0: none")
 }
 
-// accessTo is the log for requests; nil when they are not logged.
-func (l *logging) accessTo(log *slog.Logger) *slog.Logger {
-	if !l.access {
-		return nil
-	}
-	return log
+// journal is the log of a running server. What it shows can be changed.
+type journal struct {
+	main   *slog.Logger
+	access *slog.Logger // for requests
+
+	level     slog.LevelVar
+	noAccess  atomic.Bool
+	slowQuery atomic.Int64 // nanoseconds
 }
 
-func (l *logging) logger(w io.Writer) (*slog.Logger, error) {
-	options := &slog.HandlerOptions{Level: l.level}
+func openJournal(l logging, w io.Writer) (*journal, error) {
+	var out journal
+	options := &slog.HandlerOptions{Level: &out.level}
+	var h slog.Handler
 	switch l.format {
 	case "text":
-		return slog.New(slog.NewTextHandler(w, options)), nil
+		h = slog.NewTextHandler(w, options)
 	case "json":
-		return slog.New(slog.NewJSONHandler(w, options)), nil
+		h = slog.NewJSONHandler(w, options)
+	default:
+		return nil, fmt.Errorf("--log-format %q: use text or json", l.format)
 	}
-	return nil, fmt.Errorf("--log-format %q: use text or json", l.format)
+	out.main, out.access = slog.New(h), slog.New(switched{h, &out.noAccess})
+	return &out, out.set(l)
+}
+
+// set changes what is logged.
+func (out *journal) set(l logging) error {
+	if l.slow < 0 {
+		return fmt.Errorf("--slow-query-ms %d: must be 0 or more", l.slow)
+	}
+	out.level.Set(l.level)
+	out.noAccess.Store(!l.access)
+	out.slowQuery.Store(int64(time.Duration(l.slow) * time.Millisecond))
+	return nil
+}
+
+// slow is how long an SQL statement may take before it is logged.
+func (out *journal) slow() time.Duration { return time.Duration(out.slowQuery.Load()) }
+
+// switched is a log that can be off.
+type switched struct {
+	slog.Handler
+	off *atomic.Bool
+}
+
+func (s switched) Enabled(ctx context.Context, level slog.Level) bool {
+	return !s.off.Load() && s.Handler.Enabled(ctx, level)
 }

@@ -22,7 +22,7 @@ func main() {
 // run is the whole program: its arguments in, its exit code out. 1 is a command
 // that failed.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr}
+	a := &app{stdout: stdout, stderr: stderr, args: args}
 	root := a.command()
 	root.SetArgs(args)
 	root.SetOut(stdout)

@@ -65,9 +65,27 @@ func (p *platform) start(ctx context.Context) error {
 // ready reports whether the platform can serve.
 func (p *platform) ready(ctx context.Context) error { return p.set.Ready(ctx) }
 
-// close ends everything, in the opposite order: what polls, the sites with
-// their plugins, and what the plugins ran on.
+// closeTimeout is how long closing may take before the process ends around
+// what goes on: a request that nothing could end holds its site.
+const closeTimeout = 20 * time.Second
+
+// close ends everything; in time, or not quite.
 func (p *platform) close() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.closeInOrder()
+	}()
+	select {
+	case <-done:
+	case <-time.After(closeTimeout):
+		p.log.Error("closing takes too long; the process ends around what still runs")
+	}
+}
+
+// closeInOrder ends everything, in the opposite order: what polls, the sites
+// with their plugins, and what the plugins ran on.
+func (p *platform) closeInOrder() {
 	p.stop()
 	p.work.Wait()
 	p.set.CloseAll()

@@ -1,16 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"armature/core/fault"
 	"armature/core/host"
@@ -27,21 +22,25 @@ type app struct {
 	redis    string
 	site     string
 	json     bool
-}
 
-// envPrefix begins the environment variable of every flag: --log-format is
-// ARMATURE_LOG_FORMAT.
-const envPrefix = "ARMATURE_"
+	args    []string // of the program
+	serving serving  // the settings of serve
+}
 
 func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "armature",
-		Short:         "A document platform with WebAssembly plugins",
-		Long:          "A document platform with WebAssembly plugins.\n\nEvery flag can also be set by the environment variable ARMATURE_<FLAG> and in the\nJSON file named by --config; flags win over the environment, that over the file.",
+		Use:   "armature",
+		Short: "A document platform with WebAssembly plugins",
+		Long: "A document platform with WebAssembly plugins.\n\n" +
+			"Every flag can also be set by an environment variable (--log-level is\n" +
+			"ARMATURE_LOG_LEVEL) and in the JSON file named by --config ({\"log-level\": \"warn\"}).\n" +
+			"Flags win over the environment, and that over the file.\n\n" +
+			"Two secrets are only read from the environment: ARMATURE_SECRET_KEY, the master key,\n" +
+			"and ARMATURE_ADMIN_PASSWORD, the Administrator's password on a new site.",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return a.settings(cmd.Flags())
+			return a.settings(cmd)
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -54,57 +53,6 @@ func (a *app) command() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	root.AddCommand(a.serveCommand(), a.siteCommand(), a.userCommand(), a.pluginCommand(), a.versionCommand())
 	return root
-}
-
-// settings gives every flag that was not typed its value from the environment,
-// and failing that from the configuration file.
-func (a *app) settings(flags *pflag.FlagSet) error {
-	if path, ok := os.LookupEnv(envPrefix + "CONFIG"); ok && !flags.Changed("config") {
-		a.config = path
-	}
-	file, err := readSettings(a.config)
-	if err != nil {
-		return err
-	}
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Changed || f.Name == "help" || f.Name == "config" || err != nil {
-			return
-		}
-		if value, ok := os.LookupEnv(envName(f.Name)); ok {
-			if serr := f.Value.Set(value); serr != nil {
-				err = fmt.Errorf("%s: %w", envName(f.Name), serr)
-			}
-			return
-		}
-		if value, ok := file[f.Name]; ok {
-			if serr := f.Value.Set(fmt.Sprint(value)); serr != nil {
-				err = fmt.Errorf("%s: %s: %w", a.config, f.Name, serr)
-			}
-		}
-	})
-	return err
-}
-
-func envName(flag string) string {
-	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
-
-func readSettings(path string) (map[string]any, error) {
-	if path == "" {
-		return nil, nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("settings: %w", err)
-	}
-	defer f.Close()
-	dec := json.NewDecoder(f)
-	dec.UseNumber()
-	var settings map[string]any
-	if err := dec.Decode(&settings); err != nil {
-		return nil, fmt.Errorf("settings: %s: %w", path, err)
-	}
-	return settings, nil
 }
 
 func (a *app) layout() host.Layout { return host.Layout{Data: a.data} }

@@ -3,123 +3,126 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
-	"sync/atomic"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"armature/core/httpapi"
+	"armature/core/serve"
 	"armature/core/site"
-)
-
-// Bounds on how long one connection may hold on to the server. Reading and
-// writing leave time for an upload or a download over a slow line.
-const (
-	readHeaderTimeout = 10 * time.Second
-	readTimeout       = 5 * time.Minute
-	writeTimeout      = 10 * time.Minute
-	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 64 << 10
 )
 
 // serving is the settings of serve.
 type serving struct {
 	listen   string
+	redirect string
 	plugins  string
-	shutdown time.Duration
 	log      logging
-	slow     int // milliseconds
+
+	cert, key     string
+	acme          bool
+	acmeDirectory string
+	acmeEmail     string
+	hsts          time.Duration
+
+	drain    time.Duration
+	shutdown time.Duration
 
 	metricsToken string
 }
 
 func (a *app) serveCommand() *cobra.Command {
-	var s serving
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
-		Long:  "Run the server. The first start makes the data folder, the default site and its\nAdministrator, whose password is printed once (or taken from ARMATURE_ADMIN_PASSWORD).",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.serve(cmd.Context(), s)
-		},
+		Long: "Run the server. The first start makes the data folder, the default site and its\n" +
+			"Administrator, whose password is printed once (or taken from ARMATURE_ADMIN_PASSWORD).\n\n" +
+			"SIGTERM or SIGINT ends it: /readyz fails, --drain-delay passes, requests end within\n" +
+			"--shutdown-timeout, everything is closed. A second one ends it at once.\n" +
+			"SIGHUP reads the settings again: certificate files, --log-level, --access-log and\n" +
+			"--slow-query-ms take effect at once; others are named in the log and need a restart.",
+		Example: "  armature serve --listen :443 --redirect-listen :80 --acme --acme-email ops@example.org\n" +
+			"  armature serve --database postgres://armature@db/armature --redis redis://cache\n" +
+			"  armature serve --config /etc/armature/armature.json",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd) },
 	}
-	cmd.Flags().StringVar(&s.listen, "listen", "127.0.0.1:8000", "address to listen on; port 0 takes a free one")
-	cmd.Flags().StringVar(&s.plugins, "plugins", "", "folder of the plugins for all sites; without it <data>/plugins")
-	cmd.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 30*time.Second, "how long requests may take to end when the server stops")
-	cmd.Flags().StringVar(&s.metricsToken, "metrics-token", "", "bearer token for /metrics; without it they are for this machine only")
-	cmd.Flags().IntVar(&s.slow, "slow-query-ms", 500, "log SQL statements that take so many milliseconds, without their values; 0: none")
-	s.log.flags(cmd.Flags())
+	s, flags := &a.serving, cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&s.listen, "listen", "127.0.0.1:8000", "address to listen on; port 0 takes a free one")
+	flags.StringVar(&s.cert, "tls-cert", "", "PEM file with the certificate and its chain; used again when it changes")
+	flags.StringVar(&s.key, "tls-key", "", "PEM file with the certificate's key")
+	flags.BoolVar(&s.acme, "acme", false, "get certificates for the hosts of the sites by ACME; you agree to the\nterms of the ACME server")
+	flags.StringVar(&s.acmeDirectory, "acme-directory", "", "URL of the ACME server's directory; without it Let's Encrypt")
+	flags.StringVar(&s.acmeEmail, "acme-email", "", "where the ACME server may write to")
+	flags.StringVar(&s.redirect, "redirect-listen", "", "second address, for plain HTTP, that redirects to the first")
+	flags.DurationVar(&s.hsts, "hsts", 0, "tell browsers to use TLS only for so long, 8760h for a year; 0: do not")
+	flags.StringVar(&s.plugins, "plugins", "", "folder of the plugins for all sites; without it <data>/plugins")
+	flags.DurationVar(&s.drain, "drain-delay", 0, "how long to go on serving, not ready, when the server stops: until\nload balancers have noticed")
+	flags.DurationVar(&s.shutdown, "shutdown-timeout", 30*time.Second, "how long requests may then take to end")
+	flags.StringVar(&s.metricsToken, "metrics-token", "", "bearer token for /metrics; without it they are for this machine only")
+	s.log.flags(flags)
 	return cmd
 }
 
-// serve runs until ctx ends and everything is closed.
-func (a *app) serve(ctx context.Context, s serving) error {
-	log, err := s.log.logger(a.stderr)
+// serve runs until the command's context ends and everything is closed.
+func (a *app) serve(cmd *cobra.Command) error {
+	ctx, s := cmd.Context(), a.serving
+	out, err := openJournal(s.log, a.stderr)
 	if err != nil {
 		return err
 	}
-	// Listening comes first: a port that is taken should not cost a migration.
-	listener, err := net.Listen("tcp", s.listen)
-	if err != nil {
-		return err
+	log := out.main
+	for _, name := range misspelt(settingNames(cmd.Root()), os.Environ()) {
+		log.Warn("the environment has a variable that is no setting", "name", name)
 	}
-	defer listener.Close()
-	p, err := a.openPlatform(ctx, log, guestOptions{
-		shared: s.plugins, metricsToken: s.metricsToken,
-		slow: func() time.Duration { return time.Duration(s.slow) * time.Millisecond },
-	})
+	p, err := a.openPlatform(ctx, log, guestOptions{shared: s.plugins, metricsToken: s.metricsToken, slow: out.slow})
 	if err != nil {
 		return err
 	}
 	defer p.close()
+	// Listening comes before opening sites: a port that is taken should not cost
+	// a migration.
+	server, err := serve.Listen(a.listening(p, log))
+	if err != nil {
+		return err
+	}
+	defer server.Close()
 	if err := a.openSites(ctx, p, log); err != nil {
 		return err
 	}
 	if err := p.start(ctx); err != nil {
 		return err
 	}
-	var draining atomic.Bool
-	server := &http.Server{
-		Handler: p.guests.metrics.Beside(httpapi.New(httpapi.Config{
-			Sites: p.set, Logger: log, Access: s.log.accessTo(log),
-			Ready: func(ctx context.Context) error {
-				if draining.Load() {
-					return errors.New("the server is shutting down")
-				}
-				return p.ready(ctx)
-			},
-		})),
-		ReadHeaderTimeout: readHeaderTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	if err := a.say(map[string]any{"address": listener.Addr().String()}, "armature serves http://%s", listener.Addr()); err != nil {
+	defer onHangup(func() { a.reload(cmd, server, out) })()
+	handler := p.guests.metrics.Beside(httpapi.New(httpapi.Config{
+		Sites: p.set, Logger: log, Access: out.access,
+		Ready: func(ctx context.Context) error {
+			if server.Draining() {
+				return errors.New("the server is shutting down")
+			}
+			return p.ready(ctx)
+		},
+	}))
+	if err := a.say(map[string]any{"address": server.Addr(), "url": server.URL()}, "armature serves %s", server.URL()); err != nil {
 		return err
 	}
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
+	return server.Serve(ctx, handler)
+}
+
+// listening is how the server listens.
+func (a *app) listening(p *platform, log *slog.Logger) serve.Config {
+	s := a.serving
+	c := serve.Config{
+		Listen: s.listen, Redirect: s.redirect, CertFile: s.cert, KeyFile: s.key, HSTS: s.hsts,
+		DrainDelay: s.drain, DrainTimeout: s.shutdown, Logger: log,
 	}
-	draining.Store(true)
-	log.Info("shutting down", "timeout", s.shutdown)
-	// Requests go on with a context of their own, so ending is theirs to do.
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.shutdown)
-	defer cancel()
-	if err := server.Shutdown(end); err != nil {
-		return errors.Join(fmt.Errorf("some requests did not end in time: %w", err), server.Close())
+	if s.acme {
+		c.ACME = &serve.ACME{Directory: s.acmeDirectory, Email: s.acmeEmail, Cache: a.layout().Certificates(), Hosts: p.set.Named}
 	}
-	return nil
+	return c
 }
 
 // openSites opens every site, after making the default one where there is none.

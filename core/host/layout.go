@@ -27,6 +27,10 @@ func (l Layout) Cache() string { return filepath.Join(l.Data, "cache") }
 // the case that a newer version has to wait for approval.
 func (l Layout) Bundles() string { return filepath.Join(l.Data, "bundles") }
 
+// Certificates is the folder of the ACME account, its certificates and their
+// keys.
+func (l Layout) Certificates() string { return filepath.Join(l.Data, "certificates") }
+
 // Sites is the folder with a folder for every site.
 func (l Layout) Sites() string { return filepath.Join(l.Data, "sites") }
 
