@@ -160,7 +160,11 @@ func TestReload(t *testing.T) {
 		t.Helper()
 		before := strings.Count(s.log.String(), want)
 		s.signal(syscall.SIGHUP)
-		defer func() { if t.Failed() { t.Log(s.log) } }()
+		defer func() {
+			if t.Failed() {
+				t.Log(s.log)
+			}
+		}()
 		eventually(t, want, func() bool { return strings.Count(s.log.String(), want) > before })
 	}
 
