@@ -3,6 +3,7 @@ package document
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"armature/core/fault"
 	"armature/core/identity"
@@ -139,6 +140,23 @@ func (s *Service) applyDefaults(doc *Document, caller *identity.Caller) {
 			doc.values[f.Index] = v
 		}
 	}
+}
+
+// takesDefault reports whether the field can hold its default; what a default
+// of text stands for is known only when a document is made.
+func (f *Field) takesDefault() bool {
+	switch f.Storage {
+	case Date, Datetime, Time:
+		switch f.Default {
+		case "Today", "today", "now", "Now":
+			return true
+		}
+	case Int, Check, Float:
+	default:
+		return true
+	}
+	_, err := Coerce(f, f.Default, time.UTC)
+	return err == nil
 }
 
 // defaultText is what a field holds when nothing else is said; a Select without

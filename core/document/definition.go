@@ -220,6 +220,8 @@ func checkField(def Definition, f *Field, fd *FieldDefinition) error {
 			"%s: %s cannot be hidden and mandatory without a default", def.Name, f.Name)
 	case f.Unique && (f.Storage == NoStorage || f.Storage == Rows || f.Storage == JSON || f.Storage == Check || longText(f)):
 		return fault.Invalid("NonUniqueError", "%s: %s of type %s cannot be unique", def.Name, f.Name, f.Type)
+	case f.Default != "" && !f.takesDefault():
+		return fault.Invalid("", "%s: %s cannot have the default %q", def.Name, f.Name, f.Default)
 	case f.Indexed && longText(f):
 		return fault.Invalid("CannotIndexedError", "%s: %s of type %s cannot be indexed", def.Name, f.Name, f.Type)
 	}

@@ -87,6 +87,9 @@ func (d definitions) validate(ctx context.Context, ev *Event) error {
 	if err := checkTargets(sc, dt); err != nil {
 		return err
 	}
+	if err := checkNamed(doc, dt); err != nil {
+		return err
+	}
 	if ev.Before != nil {
 		return d.checkKind(ctx, ev, dt)
 	}
@@ -163,11 +166,27 @@ func checkTargets(sc *Schema, dt *DocType) error {
 			return fault.Invalid("", "%s: a child table cannot have a table of its own: %s", dt.Name, f.Name)
 		}
 	}
-	for what, name := range map[string]string{
-		"title_field": dt.TitleField, "sort_field": dt.SortField, "autoname": NamingField(dt),
-	} {
-		if f := dt.Field(name); name != "" && (f == nil || f.Index < 0) {
-			return fault.Invalid("", "%s: %s names a field that does not exist: %s", dt.Name, what, name)
+	return nil
+}
+
+// checkNamed makes sure that what names a field of the DocType names one that
+// documents store.
+func checkNamed(doc *Document, dt *DocType) error {
+	named := map[string][]string{
+		"title_field": {dt.TitleField}, "sort_field": {dt.SortField}, "autoname": {NamingField(dt)},
+		"image_field": {doc.Text("image_field")}, "subject_field": {doc.Text("subject_field")},
+		"search_fields": dt.Search,
+	}
+	for _, f := range dt.Fields {
+		if f.Type == "Dynamic Link" {
+			named["options of "+f.Name] = []string{f.Options}
+		}
+	}
+	for what, names := range named {
+		for _, name := range names {
+			if f := dt.Field(name); name != "" && (f == nil || f.Index < 0) {
+				return fault.Invalid("", "%s: %s names a field that does not exist: %s", dt.Name, what, name)
+			}
 		}
 	}
 	return nil

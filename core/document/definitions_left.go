@@ -11,12 +11,13 @@ import (
 // Deleted Document says whose they are and what is in which column.
 type left struct {
 	before *Document       // the last definition under the name that is asked for; nil: none
-	others map[string]bool // tables of deleted DocTypes under other names
+	others map[string]bool // tables of deleted DocTypes under other names, or with names of another kind
 }
 
 // leftDefinition is what is read of a deleted definition.
 type leftDefinition struct {
 	Name    string `json:"name"`
+	Naming  string `json:"autoname"`
 	Table   string `json:"table_name"`
 	Retired string `json:"retired_columns"`
 	Fields  []struct {
@@ -27,7 +28,7 @@ type leftDefinition struct {
 }
 
 // readLeft looks through the definitions that were deleted, the last first.
-func (d definitions) readLeft(ctx context.Context, tx Tx, sc *Schema, name string) (left, error) {
+func (d definitions) readLeft(ctx context.Context, tx Tx, sc *Schema, name, naming string) (left, error) {
 	l := left{others: map[string]bool{}}
 	deleted := sc.DocType("Deleted Document")
 	if deleted == nil {
@@ -46,7 +47,7 @@ func (d definitions) readLeft(ctx context.Context, tx Tx, sc *Schema, name strin
 			return nil // changed by hand: what is in its table stays unknown
 		}
 		switch {
-		case def.Name != name:
+		case def.Name != name, numbered(def.Naming) != numbered(naming):
 			l.others[def.Table] = true
 		case l.before == nil:
 			l.before = def.document(sc)
@@ -77,7 +78,7 @@ func (def *leftDefinition) document(sc *Schema) *Document {
 // place gives a new DocType its table and its columns: those of the deleted one
 // of its name, whose documents come back with what still fits, or fresh ones.
 func (d definitions) place(ctx context.Context, ev *Event, sc *Schema) error {
-	l, err := d.readLeft(ctx, ev.Tx, sc, ev.Doc.Name())
+	l, err := d.readLeft(ctx, ev.Tx, sc, ev.Doc.Name(), ev.Doc.Text("autoname"))
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ const (
 func NewDocType(dt DocType, declared []*Field) *DocType {
 	d := dt
 	d.Fields = append(standardFields(d.Child), declared...)
-	d.Fields[ColName].Numbered = d.Autoname == "autoincrement"
+	d.Fields[ColName].Numbered = numbered(d.Autoname)
 	d.Columns, d.Tables, d.Links, d.Fetches = nil, nil, nil, nil
 	d.byName = make(map[string]*Field, len(d.Fields))
 	for _, f := range d.Fields {

@@ -35,11 +35,22 @@ func (s *Service) name(ctx context.Context, tx Tx, doc *Document, supplied strin
 	return nil
 }
 
+// suppliedName reads the name that a client sent: text, or a number, as the
+// names of autoincrement DocTypes are read.
+func suppliedName(v any) (string, error) {
+	if _, odd := v.(bool); odd {
+		return "", fault.Invalid("DataError", "The name must be text")
+	}
+	text, err := coerceText(&Field{Type: "Long Text", Label: "The name"}, v)
+	name, _ := text.(string)
+	return name, err
+}
+
 func (s *Service) pickName(ctx context.Context, tx Tx, doc *Document, supplied string) (string, error) {
 	dt := doc.Type
 	rule := dt.Autoname
 	switch {
-	case rule == "autoincrement":
+	case numbered(rule):
 		n, err := tx.Next(ctx, seriesCounter(dt, ""))
 		return strconv.FormatInt(n, 10), err
 	case strings.EqualFold(rule, "uuid"):
@@ -71,6 +82,9 @@ func (s *Service) pickName(ctx context.Context, tx Tx, doc *Document, supplied s
 	}
 	return HashName(s.now()), nil
 }
+
+// numbered reports whether the rule gives documents numbers for names.
+func numbered(rule string) bool { return rule == "autoincrement" }
 
 // nameUUID is a new UUID of version 7 (RFC 9562), or the client's own.
 func nameUUID(supplied string) (string, error) {

@@ -111,7 +111,7 @@ func (r *resolver) reads(f *Field) bool {
 // it and that the caller may read in full (reference, section 1.8: parent).
 func (r *resolver) authorizeChild(parent string) error {
 	r.levels = permission.AllLevels
-	if parent == "" && r.caller.Unchecked() {
+	if parent == "" && r.caller.Elevated {
 		if !inScope(r.caller, r.dt, permission.Read) {
 			return outOfScope(r.dt, permission.Read)
 		}

@@ -3,6 +3,7 @@ package document
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,8 +51,8 @@ func (r *resolver) cond(c query.Cond) (Where, error) {
 		return r.compare(op, c)
 	case query.Like, query.NotLike:
 		pattern, ok := filterText(c.Value)
-		if !ok || (f.Storage != Text && f.Storage != JSON) {
-			return nil, fault.Invalid("", "%s: %s works on text with a text pattern", f.Name, c.Op)
+		if !ok || f.Storage == Float { // which the databases print differently
+			return nil, fault.Invalid("", "%s: %s takes a text pattern, and no fractions", f.Name, c.Op)
 		}
 		return Compare{op, c.Op, pattern}, nil
 	case query.In, query.NotIn:
@@ -138,6 +139,11 @@ func among(op Operand, how query.Op, values []any) Where {
 // filterValue is Coerce without the bounds on what may be stored: a filter may
 // name a value no row can have.
 func filterValue(f *Field, v any, zone *time.Location) (any, error) {
+	if f.Numbered {
+		if n, err := coerceInt(f, v); err == nil && v != "" {
+			return strconv.FormatInt(n.(int64), 10), nil
+		}
+	}
 	if f.Storage == Text || f.Storage == JSON {
 		if s, ok := filterText(v); ok {
 			return s, nil

@@ -137,7 +137,7 @@ func seriesCounter(dt *DocType, prefix string) string {
 // counts reports whether naming a new document of the DocType takes a counter.
 func (dt *DocType) counts() bool {
 	rule := dt.Autoname
-	return len(dt.Naming) > 0 || rule == "autoincrement" || strings.HasPrefix(rule, "naming_series:") || strings.Contains(rule, "#") ||
+	return len(dt.Naming) > 0 || numbered(rule) || strings.HasPrefix(rule, "naming_series:") || strings.Contains(rule, "#") ||
 		(strings.Contains(rule, ".") && !strings.Contains(rule, ":"))
 }
 

@@ -50,7 +50,10 @@ func (s *Service) insert(ctx context.Context, tx Tx, caller *identity.Caller, dt
 	if err := s.fire(ctx, BeforeInsert, tx, caller, doc, nil); err != nil {
 		return nil, err
 	}
-	supplied, _ := values["name"].(string)
+	supplied, err := suppliedName(values["name"])
+	if err != nil {
+		return nil, err
+	}
 	if err := s.name(ctx, tx, doc, supplied); err != nil {
 		return nil, err
 	}

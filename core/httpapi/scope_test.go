@@ -27,7 +27,7 @@ func TestScopesOfResources(t *testing.T) {
 		{"delete", request{as: "todo-reader", verb: "DELETE", path: doc}, "resource:ToDo:write"},
 		{"expand_links", request{as: "todo-reader", path: doc + "?expand_links=True"}, "resource:Priority:read"},
 		{"rows of another", request{as: "todo-reader", path: resource + "DocField?parent=DocType"}, "resource:DocType:read"},
-		{"rows without a parent", request{as: "todo-reader", path: resource + "DocField"}, "resource:DocField:read"},
+		{"rows without a parent", request{as: "todo-writer", path: resource + "DocField"}, "resource:DocField:read"},
 		{"rows that are named", request{as: "todo-writer", path: resource + "Note%20Seen%20By"}, ""},
 		{"an elevated caller", request{as: "todo-writer", path: resource + "User"}, "resource:User:read"},
 		{"write covers read", request{as: "todo-writer", path: doc}, ""},

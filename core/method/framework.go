@@ -15,12 +15,18 @@ func Framework(version string) []*Method {
 		{Path: "framework.ping", AllowGuest: true, AnyScope: true, Func: ping},
 		{Path: "version", AllowGuest: true, AnyScope: true, Func: constant(version)},
 		{Path: "framework.auth.get_logged_user", AllowGuest: true, AnyScope: true, Func: loggedUser},
+		{Path: "framework.realtime.get_user_info", AllowGuest: true, AnyScope: true, Func: userInfo},
 		{Path: "run_doc_method", AnyScope: true, Func: runDocMethod},
 	}, clientMethods()...)
 }
 
 func constant(value string) func(context.Context, *Call) (any, error) {
 	return func(context.Context, *Call) (any, error) { return value, nil }
+}
+
+// userInfo says who the caller is, also when it is nobody.
+func userInfo(_ context.Context, call *Call) (any, error) {
+	return map[string]any{"user": call.Caller.User}, nil
 }
 
 // loggedUser admits Guest to refuse it in its own words: the method is for

@@ -109,7 +109,10 @@ var postgresEngine = engine{
 
 // columnType is the type of a field's column. Links and names are short:
 // a database that knows lengths then refuses what no client could have sent.
-func (e *engine) columnType(f *document.Field) string {
+func (e *engine) columnType(f *document.Field) string { return e.columnTypeWith(f, "0") }
+
+// columnTypeWith is the type with what a number is where nothing is said.
+func (e *engine) columnTypeWith(f *document.Field, number string) string {
 	typ := e.columnTypes[f.Storage]
 	if f.Storage == document.Text && isShort(f) {
 		typ = e.shortText
@@ -119,7 +122,7 @@ func (e *engine) columnType(f *document.Field) string {
 		typ += e.collate
 	}
 	if !f.Storage.Nullable() {
-		typ += " NOT NULL DEFAULT 0"
+		typ += " NOT NULL DEFAULT " + number
 	}
 	return typ
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
@@ -141,13 +143,24 @@ func (m *migration) alterTable(ctx context.Context) error {
 	return nil
 }
 
+// addColumn gives documents that are there already a number's default, which
+// costs nothing: neither database rewrites the table for a constant.
 func (m *migration) addColumn(ctx context.Context, f *document.Field) error {
 	if err := m.lock(ctx); err != nil {
 		return err
 	}
+	number := "0"
+	if v, err := document.Coerce(f, f.Default, time.UTC); err == nil {
+		switch v := v.(type) {
+		case int64:
+			number = strconv.FormatInt(v, 10)
+		case float64:
+			number = string(document.AppendFloat(nil, v))
+		}
+	}
 	return m.s.ddl(ctx, m.c, m.s.bun.NewAddColumn().
 		TableExpr("?", bun.Name(m.dt.Table)).
-		ColumnExpr("? ?", bun.Name(f.Column), bun.Safe(m.s.engine.columnType(f))))
+		ColumnExpr("? ?", bun.Name(f.Column), bun.Safe(m.s.engine.columnTypeWith(f, number))))
 }
 
 // replaceColumn puts aside a column of another type that a deleted DocType left

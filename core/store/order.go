@@ -24,17 +24,21 @@ func (b *selection) order() {
 	for _, o := range sel.Order {
 		desc = o.Desc
 		if position, nullable := b.alias(o.Alias); position > 0 {
+			if c := b.sel.Columns[position-1]; c.Func == "" && c.Field.Numbered {
+				b.sortNumber(c.Operand, o.Desc)
+				continue
+			}
 			b.sort(expr("?", bun.Safe(fmt.Sprint(position))), nullable, o.Desc)
 			continue
 		}
 		if o.Field == nil {
 			continue
 		}
-		fold := "MIN(?)"
-		if o.Desc {
-			fold = "MAX(?)"
+		if o.Field.Numbered {
+			b.sortNumber(o.Operand, o.Desc)
+		} else {
+			b.sort(b.folded(o.Operand, extremeOf(o.Desc)+"(?)"), nullable(o.Operand), o.Desc)
 		}
-		b.sort(b.folded(o.Operand, fold), nullable(o.Operand), o.Desc)
 		seen[o.Operand] = true
 	}
 	if len(sel.Order) == 0 && sel.Length == 0 && sel.Start == 0 {
@@ -45,6 +49,24 @@ func (b *selection) order() {
 			b.sort(b.operand(o), nullable(o), desc)
 		}
 	}
+}
+
+// extremeOf is the value of a group that it is sorted by.
+func extremeOf(desc bool) string {
+	if desc {
+		return "MAX"
+	}
+	return "MIN"
+}
+
+func (b *selection) sortNumber(o document.Operand, desc bool) {
+	if q := b.folded(o, extremeOf(desc)+"(CAST(? AS bigint))"); aggregated(b.sel) {
+		b.sort(q, nullable(o), desc)
+		return
+	}
+	operand := b.operand(o)
+	b.sort(expr("LENGTH(?)", operand), nullable(o), desc)
+	b.sort(operand, nullable(o), desc)
 }
 
 func (b *selection) ties() []document.Operand {

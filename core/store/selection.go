@@ -104,6 +104,8 @@ func (b *selection) column(c document.Column) (schema.QueryAppender, error) {
 	switch {
 	case c.Func == query.Count:
 		return expr("COUNT(?)", operand), nil
+	case c.Field.Numbered && (c.Func == query.Min || c.Func == query.Max):
+		return extreme(string(c.Func), operand), nil
 	case c.Func == query.Min:
 		return expr("MIN(?)", operand), nil
 	case c.Func == query.Max:

@@ -27,8 +27,16 @@ func (e *engine) sql(t term, f *document.Field, operand schema.QueryAppender, p 
 	case without:
 		q = expr(e.notIn, operand, p.next())
 	case ranging:
+		if numeric(t, f) {
+			q = expr("? BETWEEN (?, ?) AND (?, ?)", byNumber(operand), p.next(), p.next(), p.next(), p.next())
+			break
+		}
 		q = expr("? BETWEEN ? AND ?", operand, p.next(), p.next())
 	default:
+		if numeric(t, f) {
+			q = expr(compareFormats[t.op], byNumber(operand), expr("(?, ?)", p.next(), p.next()))
+			break
+		}
 		q = expr(compareFormats[t.op], operand, p.next())
 	}
 	if t.null {
@@ -62,6 +70,9 @@ func (e *engine) walkWhere(w document.Where, v visitor) error {
 		t, err := e.resolve(&w)
 		if err != nil {
 			return err
+		}
+		if numeric(t, w.Field) {
+			t.args = numericArgs(t.args)
 		}
 		v.term(&w, t)
 		return nil
