@@ -35,6 +35,8 @@ const greedy = `(module
       (local.set $n (i32.sub (local.get $n) (i32.const 1)))
       (br_if $next (local.get $n))))
 
+  (func $spin (export "spin") (param $n i32) (loop $next (br $next)))
+
   (func $grow (export "grow") (param $n i32)
     (if (i32.lt_s (memory.grow (i32.const 32)) (i32.const 0)) (then (unreachable))))
 
@@ -80,7 +82,7 @@ func greedyBundle(t *testing.T, host string) []byte {
 		t.Fatal(err)
 	}
 	methods := []any{}
-	for _, export := range greedyMethods {
+	for _, export := range append([]string{"spin"}, greedyMethods...) {
 		methods = append(methods, map[string]any{"path": "acme.greedy." + export, "export": export})
 	}
 	text, err := json.Marshal(map[string]any{
@@ -180,13 +182,20 @@ func TestLimitsOfSite(t *testing.T) {
 	}
 }
 
-// TestBudgetOfPlugin: a plugin that has used up its CPU time on a site does not
-// run until the window is over; the other sites' do.
-func TestBudgetOfPlugin(t *testing.T) {
+// twoSites is an installation with a site default and one for other.example.
+func twoSites(t *testing.T) *installation {
+	t.Helper()
 	in := &installation{t: t, data: t.TempDir()}
 	in.run("site", "new", "default")
 	in.run("site", "new", "other")
 	in.run("site", "config", "other", "set", "hosts", `["other.example"]`)
+	return in
+}
+
+// TestBudgetOfPlugin: a plugin that has used up its CPU time on a site does not
+// run until the window is over; the other sites' do.
+func TestBudgetOfPlugin(t *testing.T) {
+	in := twoSites(t)
 	if err := os.WriteFile(filepath.Join(in.data, "plugins", "greedy.wasm"), greedyBundle(t, "a.example"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -265,4 +274,72 @@ func TestBudgetOfPlugin(t *testing.T) {
 		resp, _ := call()
 		return resp.StatusCode == http.StatusOK
 	})
+}
+
+// TestNoisySite: while one site's guests loop until their limit ends them, more of
+// them than there are processors, another site's calls get their turns.
+func TestNoisySite(t *testing.T) {
+	in := twoSites(t)
+	if err := os.WriteFile(filepath.Join(in.data, "plugins", "greedy.wasm"), greedyBundle(t, "a.example"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := in.serve()
+	noisy, quiet := in.keys("Administrator"), in.keys("Administrator", "--site", "other")
+	call := func(host, auth, method string) int {
+		r, err := http.NewRequest(http.MethodPost, s.url+"/api/method/acme.greedy."+method, nil)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		r.Host = host
+		r.Header.Set("Authorization", auth)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	waited := func() (sum float64) {
+		resp, err := http.Get(s.url + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+			_, _ = fmt.Sscanf(lines.Text(), `armature_plugin_queue_seconds_sum{method="acme.greedy.work",plugin="acme.greedy"} %g`, &sum)
+		}
+		return sum
+	}
+
+	// Twelve guests want 400 turns each, a call of the quiet site 20. In one queue
+	// for all, its turns would come after as many of each of the twelve.
+	const guests = 12
+	ended := make(chan int, guests)
+	for range guests {
+		go func() { ended <- call("", noisy, "spin") }()
+	}
+	calls := 0
+	for before := waited(); waited() == before && calls < 1000; calls++ {
+		if status := call("other.example", quiet, "work"); status != http.StatusOK {
+			t.Fatalf("the quiet site: %d", status)
+		}
+	}
+	if calls == 1000 || len(ended) > 0 {
+		t.Fatalf("after %d calls of the quiet site, of which one had to wait, %d of %d endless guests had ended", calls, len(ended), guests)
+	}
+	for range 3 {
+		if status := call("other.example", quiet, "work"); status != http.StatusOK {
+			t.Fatalf("the quiet site: %d", status)
+		}
+	}
+	if n := len(ended); n > 0 {
+		t.Errorf("%d of %d endless guests of another site ended before three calls did", n, guests)
+	}
+	for range guests {
+		if status := <-ended; status != http.StatusInternalServerError {
+			t.Errorf("an endless guest: %d", status)
+		}
+	}
 }

@@ -1,113 +1,196 @@
 package engine
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 )
 
-// admission keeps long-running guests from taking every core. A call needs a
-// slot from its first interruption on, so short calls, nearly all of them, never
-// come here; a call that holds a slot passes it on at its next interruption
-// when others wait, and gives it up while it waits for something itself.
+// admission keeps long-running guests from taking every core, and one party's from
+// taking every slot. A call needs a slot from its first interruption on, so short
+// calls, nearly all of them, never come here; a call that holds a slot passes it
+// on at its next interruption when others wait, and gives it up while it waits
+// for something itself.
 //
-// A call that asks for the first time goes before those that had their turn,
-// except every fourth time, so that neither starves the other.
+// A slot goes to the party that holds the fewest; among those, to the one that
+// has waited longest for its turn. So however many calls a party has, another
+// one's wait is a turn of each party at most. Within a party a call that asks for
+// the first time goes before those that had their turn, except every fourth time,
+// so that neither starves the other.
 type admission struct {
-	// free is the slots less their holders and waiters; the lock is needed only
-	// when it is below zero.
-	free atomic.Int64
+	waiting atomic.Int64 // calls in all queues
 
-	mu     sync.Mutex
+	mu      sync.Mutex
+	free    int               // slots nobody holds; none while somebody waits
+	parties map[string]*party // those that hold slots or wait
+	order   []*party          // those that wait, the next one first
+}
+
+// party is whose calls share their slots among themselves: a site.
+type party struct {
+	name   string
+	held   int       // slots
 	first  []*waiter // asking for the first time
 	again  []*waiter // had a turn before
-	owed   int       // slots given back while their taker was still on its way into a queue
 	handed int
 }
 
-type waiter struct{ ready chan struct{} }
-
-func newAdmission(slots int) *admission {
-	a := &admission{}
-	a.free.Store(int64(slots))
-	return a
+type waiter struct {
+	party *party
+	ready chan struct{} // closed when it has a slot
 }
 
+func newAdmission(slots int) *admission {
+	return &admission{free: slots, parties: map[string]*party{}}
+}
+
+// contended reports whether a call waits for a slot.
+func (a *admission) contended() bool { return a.waiting.Load() > 0 }
+
+// stopper is a call whose wait may end before it is served. It is asked for the
+// channel only when there is a wait.
+type stopper interface{ done() <-chan struct{} }
+
 // acquire waits for a slot, until stop's channel is closed; it reports whether
-// it got one. stop is asked only when there is a wait.
-func (a *admission) acquire(again bool, stop func() <-chan struct{}) bool {
-	if a.free.Add(-1) >= 0 {
-		return true
-	}
+// it got one.
+func (a *admission) acquire(name string, again bool, stop stopper) bool {
 	a.mu.Lock()
-	if a.owed > 0 {
-		a.owed--
+	p := a.party(name)
+	if a.free > 0 {
+		a.free--
+		p.held++
 		a.mu.Unlock()
 		return true
 	}
-	w := &waiter{ready: make(chan struct{})}
-	if again {
-		a.again = append(a.again, w)
-	} else {
-		a.first = append(a.first, w)
-	}
+	w := a.enqueue(p, again)
 	a.mu.Unlock()
+	return a.wait(w, stop)
+}
 
+// pass gives the slot of a call to whoever is next, which may be the call itself,
+// and waits for the call's next turn as acquire does.
+func (a *admission) pass(name string, stop stopper) bool {
+	a.mu.Lock()
+	p := a.party(name)
+	p.held--
+	w := a.enqueue(p, true)
+	a.hand()
+	a.mu.Unlock()
+	return a.wait(w, stop)
+}
+
+// release gives a slot back.
+func (a *admission) release(name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := a.party(name)
+	p.held--
+	a.hand()
+	a.forget(p)
+}
+
+func (a *admission) wait(w *waiter, stop stopper) bool {
 	select {
 	case <-w.ready:
 		return true
-	case <-stop():
+	default:
+	}
+	select {
+	case <-w.ready:
+		return true
+	case <-stop.done():
 	}
 	if a.withdraw(w) {
 		return false
 	}
-	a.release() // the slot arrived at the same moment
+	a.release(w.party.name) // the slot arrived at the same moment
 	return false
 }
 
-// release gives a slot back.
-func (a *admission) release() {
-	if a.free.Add(1) > 0 {
-		return
+func (a *admission) party(name string) *party {
+	p := a.parties[name]
+	if p == nil {
+		p = &party{name: name}
+		a.parties[name] = p
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	w := a.pop()
-	if w == nil {
-		a.owed++
-		return
-	}
-	close(w.ready)
+	return p
 }
 
-// contended reports whether a call waits for a slot.
-func (a *admission) contended() bool { return a.free.Load() < 0 }
+// forget drops a party that neither holds a slot nor waits.
+func (a *admission) forget(p *party) {
+	if p.held == 0 && p.idle() {
+		delete(a.parties, p.name)
+	}
+}
 
-func (a *admission) pop() *waiter {
-	a.handed++
-	from := &a.first
-	if len(*from) == 0 || a.handed%4 == 0 && len(a.again) > 0 {
-		from = &a.again
+func (a *admission) enqueue(p *party, again bool) *waiter {
+	if p.idle() {
+		a.order = append(a.order, p)
 	}
-	if len(*from) == 0 {
-		return nil
+	w := &waiter{party: p, ready: make(chan struct{})}
+	if again {
+		p.again = append(p.again, w)
+	} else {
+		p.first = append(p.first, w)
 	}
-	w := (*from)[0]
-	*from = (*from)[1:]
+	a.waiting.Add(1)
 	return w
+}
+
+// hand gives a slot that nobody holds to the next call, or puts it by.
+func (a *admission) hand() {
+	if len(a.order) == 0 {
+		a.free++
+		return
+	}
+	next := 0
+	for i, p := range a.order {
+		if p.held < a.order[next].held {
+			next = i
+		}
+	}
+	p := a.order[next]
+	a.order = slices.Delete(a.order, next, next+1)
+	w := p.pop()
+	if !p.idle() {
+		a.order = append(a.order, p)
+	}
+	p.held++
+	a.waiting.Add(-1)
+	close(w.ready)
 }
 
 // withdraw takes a waiter out of its queue; false if it has been served.
 func (a *admission) withdraw(w *waiter) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, queue := range []*[]*waiter{&a.first, &a.again} {
-		for i, q := range *queue {
-			if q == w {
-				*queue = append((*queue)[:i:i], (*queue)[i+1:]...)
-				a.free.Add(1)
-				return true
-			}
+	p := w.party
+	for _, queue := range []*[]*waiter{&p.first, &p.again} {
+		i := slices.Index(*queue, w)
+		if i < 0 {
+			continue
 		}
+		*queue = slices.Delete(*queue, i, i+1)
+		a.waiting.Add(-1)
+		if p.idle() {
+			a.order = slices.DeleteFunc(a.order, func(o *party) bool { return o == p })
+			a.forget(p)
+		}
+		return true
 	}
 	return false
+}
+
+// idle reports whether no call of the party waits.
+func (p *party) idle() bool { return len(p.first) == 0 && len(p.again) == 0 }
+
+func (p *party) pop() *waiter {
+	p.handed++
+	from := &p.first
+	if len(*from) == 0 || p.handed%4 == 0 && len(p.again) > 0 {
+		from = &p.again
+	}
+	w := (*from)[0]
+	*from = slices.Delete(*from, 0, 1)
+	return w
 }

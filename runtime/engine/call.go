@@ -17,6 +17,11 @@ type Call struct {
 	State  any   // what host functions keep about this call
 	Parent *Call // the call whose host function makes this one, if any
 
+	// Party is whose call this is. While more guests run for long than there are
+	// slots, each party gets its share of them. Of a nested call it is the
+	// parent's.
+	Party string
+
 	// OnOutput receives what the guest prints, line by line without the
 	// newline. The slice is valid during the call of OnOutput only.
 	OnOutput func(c *Call, stderr bool, line []byte)

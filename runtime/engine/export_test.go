@@ -41,11 +41,14 @@ func Pristine(tb testing.TB, m *Module) (instances int) {
 func (e *Engine) Sweep(after time.Duration) { e.sweep(time.Now().Add(after)) }
 
 // Waiting reports how many calls wait for an admission slot.
-func (e *Engine) Waiting() int {
-	e.admission.mu.Lock()
-	defer e.admission.mu.Unlock()
-	return len(e.admission.first) + len(e.admission.again)
-}
+func (e *Engine) Waiting() int { return int(e.admission.waiting.Load()) }
 
 // Live is how many instances exist.
 func (e *Engine) Live() int { return int(e.live.Load()) }
+
+// Parties reports how many parties hold slots or wait for one.
+func (e *Engine) Parties() int {
+	e.admission.mu.Lock()
+	defer e.admission.mu.Unlock()
+	return len(e.admission.parties)
+}

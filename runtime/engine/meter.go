@@ -79,26 +79,34 @@ func (c *Call) checkTime() {
 
 // turn is the admission slot of a chain of nested calls, which run on one
 // goroutine.
-type turn struct{ held, had bool }
+type turn struct {
+	party     string // whose calls the chain shares slots with
+	held, had bool
+}
 
 // takeTurn takes a slot, or passes it on when others wait, and lets the Go
 // scheduler run something else.
 func (c *Call) takeTurn() {
 	a := c.module.engine.admission
-	if c.turn.held && a.contended() {
-		c.turn.held = false
-		a.release()
-	}
-	if !c.turn.held {
+	switch {
+	case !c.turn.held:
 		c.enterTurn()
-		return
+	case a.contended():
+		c.turn.held = false
+		began := time.Now()
+		c.entered(began, a.pass(c.turn.party, c))
+	default:
+		runtime.Gosched()
 	}
-	runtime.Gosched()
 }
 
 func (c *Call) enterTurn() {
 	began := time.Now()
-	got := c.module.engine.admission.acquire(c.turn.had, func() <-chan struct{} { return c.Context().Done() })
+	c.entered(began, c.module.engine.admission.acquire(c.turn.party, c.turn.had, c))
+}
+
+// entered ends a wait for a slot, and the call if there is none for it.
+func (c *Call) entered(began time.Time, got bool) {
 	c.usage.Queued += time.Since(began)
 	if !got {
 		c.checkTime()
@@ -107,10 +115,13 @@ func (c *Call) enterTurn() {
 	c.turn.held, c.turn.had = true, true
 }
 
+// done ends the wait for a slot.
+func (c *Call) done() <-chan struct{} { return c.Context().Done() }
+
 func (c *Call) leaveTurn() {
 	if c.turn.held {
 		c.turn.held = false
-		c.module.engine.admission.release()
+		c.module.engine.admission.release(c.turn.party)
 	}
 }
 

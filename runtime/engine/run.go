@@ -119,6 +119,7 @@ func (c *Call) begin(ctx context.Context, m *Module) {
 		c.deadline = d
 	}
 	if c.Parent == nil {
+		c.own.party = c.Party
 		c.turn = &c.own
 		return
 	}

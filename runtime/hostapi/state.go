@@ -146,7 +146,7 @@ func (st *State) Run(ctx context.Context, m *engine.Module, export string, limit
 		st.join(outer)
 	}
 	st.engine = engine.Call{
-		Export: export, Arg: int32(len(st.input)), Limits: limits, State: st, OnOutput: printed,
+		Export: export, Arg: int32(len(st.input)), Limits: limits, State: st, Party: st.plugin.Site, OnOutput: printed,
 	}
 	if st.record != nil || st.replay != nil {
 		st.engine.Senses = senses{st}
