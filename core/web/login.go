@@ -33,6 +33,8 @@ func (p *Pages) serveLogin(w http.ResponseWriter, r *http.Request, caller *ident
 	to := localPath(q.Get("redirect-to"))
 	v := loginView{Redirect: to}
 	switch {
+	case caller.IsGuest() && q.Get("logged-out") == "1":
+		v.Note = "You are logged out."
 	case caller.IsGuest():
 	case q.Get("switch") == "1":
 		v.Now = nameOf(caller)

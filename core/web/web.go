@@ -32,6 +32,7 @@ type Auth interface {
 	Login(ctx context.Context, a auth.Attempt) (*auth.Login, error)
 	Logout(ctx context.Context, session string, from auth.Origin) error
 	SameOrigin(r *http.Request) error
+	CSRFToken(ctx context.Context, r *http.Request) (string, error)
 
 	CheckReset(ctx context.Context, key string) (user string, err error)
 	FinishReset(ctx context.Context, key, password string, from auth.Origin) (user string, err error)
@@ -70,7 +71,9 @@ func verbs(path string) string {
 	switch path {
 	case LoginPath:
 		return "GET, HEAD, POST"
-	case "/favicon.svg", "/favicon.ico":
+	case logoutPath:
+		return "POST"
+	case "/", homePath, "/favicon.svg", "/favicon.ico":
 		return "GET, HEAD"
 	}
 	return ""
@@ -86,8 +89,18 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 	switch r.URL.Path {
 	case LoginPath:
 		return p.serveLogin(w, r, caller)
+	case logoutPath:
+		return p.serveLogout(w, r)
+	case "/favicon.svg", "/favicon.ico":
+		return serveIcon(w)
 	}
-	return serveIcon(w)
+	if caller.IsGuest() {
+		return p.askToLogin(w, r)
+	}
+	if r.URL.Path == homePath {
+		return p.serveHome(w, r, caller)
+	}
+	return p.sendOn(w, homePath)
 }
 
 // Origin is where a request comes from, of its remote address and headers.
@@ -103,7 +116,7 @@ func origin(r *http.Request) auth.Origin { return Origin(r.RemoteAddr, r.Header)
 // home is where a user goes after logging in: to the desk, or to the site.
 func home(caller *identity.Caller) string {
 	if caller.Desk {
-		return "/app"
+		return homePath
 	}
 	return "/"
 }

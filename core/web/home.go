@@ -1,0 +1,60 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+
+	"armature/core/auth"
+	"armature/core/identity"
+)
+
+// The pages of who is logged in.
+const (
+	homePath   = "/app"
+	logoutPath = "/logout"
+)
+
+// homeView is what the home page shows.
+type homeView struct {
+	FullName string
+	User     string
+	Logout   string // where the form that logs out is sent to
+}
+
+// serveHome says who is logged in and what there is.
+func (p *Pages) serveHome(w http.ResponseWriter, r *http.Request, caller *identity.Caller) error {
+	logout, err := p.action(r, logoutPath)
+	if err != nil {
+		return err
+	}
+	v := homeView{FullName: nameOf(caller), User: caller.User, Logout: logout}
+	return p.show(w, http.StatusOK, "home", view{Title: "Your account", Body: v})
+}
+
+// serveLogout ends the session and says so on the login page.
+func (p *Pages) serveLogout(w http.ResponseWriter, r *http.Request) error {
+	if err := p.readForm(w, r); err != nil {
+		return err
+	}
+	if err := p.auth.Logout(r.Context(), auth.SessionID(r), origin(r)); err != nil {
+		return err
+	}
+	clearCookies(w, r)
+	return p.sendOn(w, LoginPath+"?logged-out=1")
+}
+
+// action is the address a form of the session is sent to. The token goes into
+// the query, because who is logged in is found before the body is read.
+func (p *Pages) action(r *http.Request, path string) (string, error) {
+	token, err := p.auth.CSRFToken(r.Context(), r)
+	if err != nil || token == "" {
+		return path, err // not by a session
+	}
+	return path + "?" + url.Values{"csrf_token": {token}}.Encode(), nil
+}
+
+// askToLogin leads to the login page, and from there back to where a guest wanted
+// to go.
+func (p *Pages) askToLogin(w http.ResponseWriter, r *http.Request) error {
+	return p.sendOn(w, LoginPath+"?"+url.Values{"redirect-to": {r.URL.RequestURI()}}.Encode())
+}
