@@ -167,8 +167,8 @@ func observe(ctx context.Context, fn func(sql string, args []any, took time.Dura
 }
 
 func (t *Tenant) authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
-	if r.Method == http.MethodPost && r.URL.Path == web.LoginPath {
-		return identity.Anonymous(), nil // the form replaces what the browser has
+	if web.Forgets(r) {
+		return identity.Anonymous(), nil
 	}
 	return t.Auth.Authenticate(ctx, r)
 }

@@ -23,6 +23,26 @@ func (p *Pages) readForm(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// shown is what a page says of a failure and with which status, for what whoever
+// filled the form in can mend or wait for. The status is 0 for any other failure,
+// which is answered as that of any page, and 200 for none.
+func shown(w http.ResponseWriter, err error) (text string, status int) {
+	if err == nil {
+		return "", http.StatusOK
+	}
+	f := fault.From(err)
+	switch f.Kind {
+	case fault.Authentication, fault.Validation, fault.Unavailable:
+	case fault.TooManyRequests:
+		if wait, ok := f.Err.(interface{ SetHeaders(http.Header) }); ok {
+			wait.SetHeaders(w.Header())
+		}
+	default:
+		return "", 0
+	}
+	return f.Message, f.Kind.Status()
+}
+
 // titled is a page's title, with a word before it when something went wrong.
 func titled(title, wrong string) string {
 	if wrong != "" {

@@ -18,6 +18,7 @@ const (
 type homeView struct {
 	FullName string
 	User     string
+	Changed  bool   // the password, just now
 	Logout   string // where the form that logs out is sent to
 }
 
@@ -27,7 +28,7 @@ func (p *Pages) serveHome(w http.ResponseWriter, r *http.Request, caller *identi
 	if err != nil {
 		return err
 	}
-	v := homeView{FullName: nameOf(caller), User: caller.User, Logout: logout}
+	v := homeView{FullName: nameOf(caller), User: caller.User, Changed: r.URL.Query().Get("password") == "changed", Logout: logout}
 	return p.show(w, http.StatusOK, "home", view{Title: "Your account", Body: v})
 }
 

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"armature/core/fault"
 	"armature/core/identity"
 )
 
@@ -33,9 +32,8 @@ func (p *Pages) serveLogin(w http.ResponseWriter, r *http.Request, caller *ident
 	to := localPath(q.Get("redirect-to"))
 	v := loginView{Redirect: to}
 	switch {
-	case caller.IsGuest() && q.Get("logged-out") == "1":
-		v.Note = "You are logged out."
 	case caller.IsGuest():
+		v.Note = loginNote(q)
 	case q.Get("switch") == "1":
 		v.Now = nameOf(caller)
 	case to == "":
@@ -44,6 +42,17 @@ func (p *Pages) serveLogin(w http.ResponseWriter, r *http.Request, caller *ident
 		return p.sendOn(w, to)
 	}
 	return p.showLogin(w, http.StatusOK, v)
+}
+
+// loginNote says what has just been done.
+func loginNote(q url.Values) string {
+	switch {
+	case q.Get("logged-out") == "1":
+		return "You are logged out."
+	case q.Get("password") == "changed":
+		return "Your password is changed. Log in with the new one."
+	}
+	return ""
 }
 
 // submitLogin logs in with what was typed into the form.
@@ -64,21 +73,14 @@ func (p *Pages) submitLogin(w http.ResponseWriter, r *http.Request) error {
 	return p.sendOn(w, to)
 }
 
-// refuseLogin shows the page again with what was wrong. Failures of the server
-// are answered like those of any page.
+// refuseLogin shows the page again with what was wrong.
 func (p *Pages) refuseLogin(w http.ResponseWriter, v loginView, err error) error {
-	f := fault.From(err)
-	switch f.Kind {
-	case fault.Authentication, fault.Unavailable:
-	case fault.TooManyRequests:
-		if wait, ok := f.Err.(interface{ SetHeaders(http.Header) }); ok {
-			wait.SetHeaders(w.Header())
-		}
-	default:
+	text, status := shown(w, err)
+	if status == 0 {
 		return err
 	}
-	v.Error = f.Message
-	return p.showLogin(w, f.Kind.Status(), v)
+	v.Error = text
+	return p.showLogin(w, status, v)
 }
 
 // showLogin says in the title that something went wrong: a reader of the screen

@@ -66,10 +66,18 @@ func New(c Config) *Pages {
 // Serves reports whether there is a page at the path.
 func Serves(path string) bool { return verbs(path) != "" }
 
+// Forgets reports whether a request is a form that does not act for whoever is
+// logged in but makes its sender somebody, so that a session that has ended or a
+// wrong key must not stand in its way.
+func Forgets(r *http.Request) bool {
+	path := r.URL.Path
+	return r.Method == http.MethodPost && (path == LoginPath || path == forgotPath || path == ResetPath)
+}
+
 // verbs are those allowed at a path; empty where there is no page.
 func verbs(path string) string {
 	switch path {
-	case LoginPath:
+	case LoginPath, forgotPath, ResetPath, changePath:
 		return "GET, HEAD, POST"
 	case logoutPath:
 		return "POST"
@@ -89,6 +97,10 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 	switch r.URL.Path {
 	case LoginPath:
 		return p.serveLogin(w, r, caller)
+	case forgotPath:
+		return p.serveForgot(w, r)
+	case ResetPath:
+		return p.serveReset(w, r)
 	case logoutPath:
 		return p.serveLogout(w, r)
 	case "/favicon.svg", "/favicon.ico":
@@ -97,8 +109,14 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 	if caller.IsGuest() {
 		return p.askToLogin(w, r)
 	}
-	if r.URL.Path == homePath {
+	if caller.Scopes != nil {
+		return fault.Denied("This page is for people, not for applications") // their tokens reach what was agreed to, which is no page
+	}
+	switch r.URL.Path {
+	case homePath:
 		return p.serveHome(w, r, caller)
+	case changePath:
+		return p.serveChange(w, r, caller)
 	}
 	return p.sendOn(w, homePath)
 }
