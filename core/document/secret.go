@@ -14,9 +14,12 @@ type Sealer interface {
 	Open(purpose, sealed string) ([]byte, error)
 }
 
-// purpose ties a sealed value to its field: what was sealed for another one
-// does not open here.
-func purpose(dt *DocType, f *Field) string { return "password " + dt.Name + "." + f.Name }
+// SealPurpose ties the sealed value of a Password field to that field: what was
+// sealed for another one does not open there. A hook that seals a value under a
+// purpose of its own keeps Service.Password from ever showing it.
+func SealPurpose(doctype, field string) string { return "password " + doctype + "." + field }
+
+func purpose(dt *DocType, f *Field) string { return SealPurpose(dt.Name, f.Name) }
 
 // seal turns the text of a Password field into what is stored. An empty one
 // stays empty: there is no secret.

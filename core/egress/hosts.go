@@ -81,6 +81,12 @@ func parsePort(s string) (uint16, bool) {
 	return uint16(n), err == nil && n > 0
 }
 
+// Allows reports whether the host of a URL is in the set.
+func (h Hosts) Allows(rawURL string) bool {
+	t, err := parseTarget(rawURL)
+	return err == nil && h.has(t)
+}
+
 // has reports whether the target is in the set.
 func (h Hosts) has(t *target) bool {
 	return slices.ContainsFunc(h.patterns, func(p pattern) bool { return p.matches(t) })

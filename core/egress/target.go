@@ -20,6 +20,13 @@ type target struct {
 	port uint16
 }
 
+// CheckURL reports what is wrong with a URL that a request is to be made to: a
+// Validation fault, which does not quote it.
+func CheckURL(raw string) error {
+	_, err := parseTarget(raw)
+	return err
+}
+
 // parseTarget checks a URL that a caller asks for. Errors are Validation faults.
 func parseTarget(raw string) (*target, error) {
 	if len(raw) > maxURL {

@@ -20,6 +20,7 @@ func (t *Tenant) close() {
 	}
 	t.stopPost()
 	t.stopSweep()
+	t.Connected.Close()
 	if err := t.storage.Close(); err != nil {
 		t.log.Error("close the file storage", "error", err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"armature/core/auth"
 	"armature/core/document"
+	"armature/core/egress"
 	"armature/core/fault"
 	"armature/core/file"
 	"armature/core/httpapi"
@@ -36,6 +37,7 @@ type Config struct {
 	Plugins  Plugins             // nil: no plugins
 	Methods  [][]*method.Method  // groups beside the framework's own
 	Counters *ratelimit.Counters // of the rate limits; nil: in this process alone
+	Egress   *egress.Client      // for what the sites ask of others; nil: one of its own
 	Logger   *slog.Logger
 	Clock    func() time.Time // of the sites; nil: the system's
 	Store    store.Options    // of their databases, but for the logger
@@ -80,6 +82,9 @@ func NewSet(c Config) *Set {
 	}
 	if c.Counters == nil {
 		c.Counters = ratelimit.Local()
+	}
+	if c.Egress == nil {
+		c.Egress = egress.New(egress.Config{})
 	}
 	s := &Set{c: c, shrinker: file.NewShrinker(1), hasher: auth.NewHasher()}
 	s.table.Store(newTable(nil))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"armature/core/auth"
+	"armature/core/connectedapp"
 	"armature/core/doctypes"
 	"armature/core/document"
 	"armature/core/file"
@@ -31,6 +32,7 @@ type Tenant struct {
 	Documents *document.Service
 	Auth      *auth.Service
 	Files     *file.Service
+	Connected *connectedapp.Service
 
 	set        *Set
 	web        *web.Pages
@@ -94,7 +96,7 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 	catalog := document.NewCatalog(schema)
 	t.Auth = auth.New(auth.Config{
 		Store: t.Store, Catalog: catalog, Secret: secret, Now: t.Site.Now, Hasher: s.hasher,
-		Setting: func(key string) json.RawMessage { v, _ := t.Site.Config().Get(key); return v },
+		Setting: t.setting,
 	})
 	if err := t.Auth.Install(ctx); err != nil {
 		return nil, err
@@ -108,7 +110,8 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 			err = errors.Join(err, t.storage.Close())
 		}
 	}()
-	hooks := []document.Hooks{t.Auth.Hooks(), t.Files.Hooks()}
+	address := func() string { return t.Site.Config().URL() }
+	hooks := []document.Hooks{t.Auth.Hooks(), t.Files.Hooks(), connectedapp.Hooks(catalog, secret, address)}
 	if s.c.Plugins != nil {
 		var guests document.Hooks
 		if t.invoker, guests, err = s.c.Plugins.Open(name); err != nil {
@@ -126,7 +129,11 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 	t.Documents = document.NewService(document.ServiceConfig{
 		Store: t.Store, Catalog: catalog, Hooks: hooks, Beyond: t.Files, Sealer: secret, Now: t.Site.Now, Logger: t.log,
 	})
-	t.table, err = method.NewTable(append([][]*method.Method{method.Framework(s.c.Version), t.userMethods()}, s.c.Methods...)...)
+	t.Connected = connectedapp.New(connectedapp.Config{
+		Store: t.Store, Catalog: catalog, Documents: t.Documents, Secret: secret, Egress: s.c.Egress, Now: t.Site.Now,
+		Base: address, Setting: t.setting, Logger: t.log,
+	})
+	t.table, err = method.NewTable(append([][]*method.Method{method.Framework(s.c.Version), t.userMethods(), t.connectedMethods()}, s.c.Methods...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +155,8 @@ func (t *Tenant) publish() {
 		Store:     t.Store,
 		Methods: method.New(method.Config{
 			Table: t.table, Invoker: t.invoker, Store: t.Store, Documents: t.Documents,
-			Aliases: config.Aliases(), Caller: t.Auth.Caller, Observe: observe, Logger: t.log,
+			OnDocuments: t.connectedOnDocuments(),
+			Aliases:     config.Aliases(), Caller: t.Auth.Caller, Observe: observe, Logger: t.log,
 		}),
 		Authenticate: t.authenticate,
 		Observe:      observe,
@@ -159,6 +167,12 @@ func (t *Tenant) publish() {
 		Limiter:      t.limiter,
 		MaxBody:      config.MaxFileSize(),
 	})
+}
+
+// setting is a key of the site's configuration as of now; nil when it is not set.
+func (t *Tenant) setting(key string) json.RawMessage {
+	value, _ := t.Site.Config().Get(key)
+	return value
 }
 
 // observe makes a context in which every statement is shown to fn.

@@ -30,6 +30,9 @@ func (t *Tenant) raw(path string) *httpapi.Raw {
 			return t.web.ServeUpdate(w, r, call.Caller, args.Get)
 		}}
 	}
+	if path == connectedPath+"callback" {
+		return &httpapi.Raw{Verbs: []string{http.MethodGet}, Serve: t.serveCallback}
+	}
 	if raw := t.rawUpload(path); raw != nil {
 		return raw
 	}

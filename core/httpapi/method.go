@@ -101,7 +101,7 @@ func (x *exchange) methodRequest() *method.Request {
 		}
 	}
 	return &method.Request{
-		ID: x.id, Method: x.r.Method, Path: x.r.URL.Path, RawQuery: withoutSecrets(x.r.URL.RawQuery),
+		ID: x.id, Origin: x.origin(), Method: x.r.Method, Path: x.r.URL.Path, RawQuery: withoutSecrets(x.r.URL.RawQuery),
 		Header: header, Body: x.args.body, RemoteAddr: x.r.RemoteAddr,
 	}
 }

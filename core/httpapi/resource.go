@@ -40,6 +40,7 @@ func (x *exchange) create() error {
 		return err
 	}
 	delete(values, "doctype")
+	x.ctx = document.WithOrigin(x.ctx, x.origin())
 	return x.write(func(tx document.Tx) (*document.Document, error) {
 		return x.site.Documents.Insert(x.ctx, tx, x.caller, x.route.doctype, values)
 	})
@@ -52,6 +53,7 @@ func (x *exchange) update() error {
 		return err
 	}
 	delete(values, "doctype")
+	x.ctx = document.WithOrigin(x.ctx, x.origin())
 	return x.write(func(tx document.Tx) (*document.Document, error) {
 		return x.site.Documents.Update(x.ctx, tx, x.caller, x.route.doctype, x.route.name, values)
 	})

@@ -60,6 +60,41 @@ type outcome struct {
 	value any
 }
 
+// DocumentMethod is a method that the documents of one DocType have, which acts
+// in transactions of its own and may wait for the network: it commits whatever
+// the verb, checks the caller's rights itself, and cannot be called from within
+// another method, whose transaction would be waiting for it.
+type DocumentMethod struct {
+	DocType, Name string
+	Func          func(ctx context.Context, on *DocumentCall) (result any, err error)
+}
+
+// DocumentCall is one call of a DocumentMethod.
+type DocumentCall struct {
+	Document string // its name
+	Caller   *identity.Caller
+	Args     Args
+	Request  *Request // nil when no HTTP request started the call
+}
+
+// own finds a method that only documents of this DocType have.
+func (s *Service) own(doctype, method string) *DocumentMethod {
+	for i := range s.onDocuments {
+		if m := &s.onDocuments[i]; m.DocType == doctype && m.Name == method {
+			return m
+		}
+	}
+	return nil
+}
+
+func (c *Call) runOwn(ctx context.Context, m *DocumentMethod, name string, args Args) (outcome, error) {
+	if c.Depth > 0 {
+		return outcome{}, fault.Invalid("", "%s of %s commits by itself and cannot be called from within another method", m.Name, m.DocType)
+	}
+	value, err := m.Func(ctx, &DocumentCall{Document: name, Caller: c.Caller, Args: args, Request: c.Request})
+	return outcome{value: value}, err
+}
+
 type documentMethod func(ctx context.Context, c *Call, on *documentCall) (outcome, error)
 
 // documentMethods are the whitelisted methods that every document has.
@@ -114,6 +149,9 @@ func commentDocument(ctx context.Context, c *Call, on *documentCall) (outcome, e
 // onDocument checks the right to the document before it says anything about the
 // method.
 func (c *Call) onDocument(ctx context.Context, doctype, name, method string, on *documentCall) (outcome, error) {
+	if m := c.Methods.own(doctype, method); m != nil {
+		return c.runOwn(ctx, m, name, on.args)
+	}
 	right := permission.Read
 	if !Reads(c.Verb) {
 		right = permission.Write
@@ -173,8 +211,8 @@ func runDocMethod(ctx context.Context, call *Call) (any, error) {
 		on.args = ArgsMap(named)
 	}
 	got, err := call.onDocument(ctx, doctype, name, method, on)
-	if err != nil {
-		return nil, err
+	if err != nil || got.doc == nil {
+		return got.value, err
 	}
 	doc, err := call.document(got.doc, nil)
 	call.Extra = map[string]any{"docs": []any{doc}}

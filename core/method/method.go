@@ -78,6 +78,7 @@ type Reply struct {
 // Request is what a method may see of the HTTP request.
 type Request struct {
 	ID         string // request id, for logs
+	Origin     string // scheme and host the client used
 	Method     string
 	Path       string
 	RawQuery   string

@@ -12,14 +12,15 @@ import (
 
 // Service runs methods on one site.
 type Service struct {
-	table     *Table
-	invoker   Invoker
-	store     document.Store
-	documents *document.Service
-	aliases   aliases
-	callers   func(ctx context.Context, user string) (*identity.Caller, error)
-	observe   func(ctx context.Context, fn func(sql string, args []any, took time.Duration)) context.Context
-	log       *slog.Logger
+	table       *Table
+	invoker     Invoker
+	store       document.Store
+	documents   *document.Service
+	aliases     aliases
+	onDocuments []DocumentMethod
+	callers     func(ctx context.Context, user string) (*identity.Caller, error)
+	observe     func(ctx context.Context, fn func(sql string, args []any, took time.Duration)) context.Context
+	log         *slog.Logger
 }
 
 // Config is what a Service needs.
@@ -30,6 +31,10 @@ type Config struct {
 	Documents *document.Service
 	Aliases   map[string]string // site setting method_aliases
 	Logger    *slog.Logger      // nil: nothing is logged
+
+	// OnDocuments are methods of the documents of one DocType, beside those that
+	// all documents have.
+	OnDocuments []DocumentMethod
 
 	// Caller makes the Caller another user would be, to explain what that user
 	// may do; nil: nobody asks about others.
@@ -46,7 +51,7 @@ func New(c Config) *Service {
 	}
 	return &Service{
 		table: c.Table, invoker: c.Invoker, store: c.Store, documents: c.Documents,
-		aliases: newAliases(c.Aliases), callers: c.Caller, observe: c.Observe, log: c.Logger,
+		aliases: newAliases(c.Aliases), onDocuments: c.OnDocuments, callers: c.Caller, observe: c.Observe, log: c.Logger,
 	}
 }
 
