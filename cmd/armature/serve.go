@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"armature/core/httpapi"
+	"armature/core/metrics"
 	"armature/core/serve"
 	"armature/core/site"
 )
@@ -97,13 +98,14 @@ func (a *app) serve(cmd *cobra.Command) error {
 		return err
 	}
 	defer onHangup(func() { a.reload(cmd, server, out) })()
+	ready := &readiness{check: p.ready}
 	handler := p.guests.metrics.Beside(httpapi.New(httpapi.Config{
-		Sites: p.set, Logger: log, Access: out.access,
+		Sites: p.set, Logger: log, Access: out.access, Meter: metrics.NewHTTP(p.guests.metrics.Registry),
 		Ready: func(ctx context.Context) error {
 			if server.Draining() {
 				return errors.New("the server is shutting down")
 			}
-			return p.ready(ctx)
+			return ready.now(ctx)
 		},
 	}))
 	if err := a.say(map[string]any{"address": server.Addr(), "url": server.URL()}, "armature serves %s", server.URL()); err != nil {

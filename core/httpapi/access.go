@@ -3,6 +3,7 @@ package httpapi
 import (
 	"log/slog"
 	"strings"
+	"time"
 )
 
 // maxLoggedPath is how many bytes of a path the log shows.
@@ -11,7 +12,7 @@ const maxLoggedPath = 1000
 // logAccess writes the line of the access log. The query string stays out of it:
 // it may carry a session, a code or a token. So do all headers, for the same
 // reason.
-func (x *exchange) logAccess() {
+func (x *exchange) logAccess(took time.Duration) {
 	log := x.server.access
 	if log == nil || !log.Enabled(x.ctx, slog.LevelInfo) {
 		return
@@ -26,7 +27,7 @@ func (x *exchange) logAccess() {
 		slog.Int("status", x.w.status),
 		slog.Int64("bytes", x.w.bytes),
 		// A JSON log has no durations, so the names say the unit.
-		slog.Int64("duration_us", x.server.now().Sub(x.arrived).Microseconds()),
+		slog.Int64("duration_us", took.Microseconds()),
 		slog.Int64("processing_us", x.processing.Microseconds()),
 	}
 	n := 10

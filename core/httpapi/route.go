@@ -21,6 +21,23 @@ const (
 	description             // /api/openapi.json
 )
 
+// String is the kind as metrics name it.
+func (k kind) String() string {
+	switch k {
+	case page:
+		return "page"
+	case collection:
+		return "list"
+	case single:
+		return "document"
+	case command:
+		return "method"
+	case description:
+		return "openapi"
+	}
+	return "none"
+}
+
 // route is a parsed path. Its parts are still escaped: a name may hold any
 // character, a slash too.
 type route struct {

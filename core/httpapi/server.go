@@ -20,7 +20,15 @@ type Config struct {
 	Ready  func(ctx context.Context) error // nil: ready whenever alive
 	Logger *slog.Logger                    // nil: nothing is logged
 	Access *slog.Logger                    // gets a line for every request; nil: none is written
+	Meter  Meter                           // counts requests; nil: nobody does
 	Now    func() time.Time                // nil: time.Now; for durations and limits
+}
+
+// Meter counts requests. The route is the kind of what the path leads to: list,
+// document, method, page, openapi, none.
+type Meter interface {
+	Begin()
+	End(route, verb string, status int, took time.Duration)
 }
 
 // New makes the handler of the whole server.
@@ -31,7 +39,7 @@ func New(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &server{sites: c.Sites, ready: c.Ready, log: c.Logger, access: c.Access, now: c.Now}
+	return &server{sites: c.Sites, ready: c.Ready, log: c.Logger, access: c.Access, meter: c.Meter, now: c.Now}
 }
 
 type server struct {
@@ -39,6 +47,7 @@ type server struct {
 	ready  func(ctx context.Context) error
 	log    *slog.Logger
 	access *slog.Logger
+	meter  Meter
 	now    func() time.Time
 }
 
@@ -50,6 +59,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{server: s, r: r, ctx: r.Context(), arrived: s.now(), caller: identity.Anonymous()}
 	x.w.ResponseWriter, x.w.begin = w, x.charge
 	x.identify()
+	if s.meter != nil {
+		s.meter.Begin()
+	}
 	defer x.finish()
 	defer x.recover()
 	if err := x.run(); err != nil {
@@ -109,7 +121,11 @@ func (x *exchange) finish() {
 	if x.release != nil {
 		x.release()
 	}
-	x.logAccess()
+	took := x.server.now().Sub(x.arrived)
+	if x.server.meter != nil {
+		x.server.meter.End(x.route.kind.String(), x.r.Method, x.w.status, took)
+	}
+	x.logAccess(took)
 }
 
 // hostname is the host of a request in lower case and without its port.

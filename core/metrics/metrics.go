@@ -3,6 +3,7 @@ package metrics
 
 import (
 	"crypto/subtle"
+	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -51,17 +52,35 @@ func (m *Metrics) Beside(next http.Handler) http.Handler {
 	})
 }
 
-// may reports whether the request comes from this machine or presents the token.
-// One that a proxy has passed on comes from elsewhere, wherever the proxy runs.
+// may reports whether the request presents the token or comes from this machine.
+// One that a proxy has passed on comes from elsewhere, wherever the proxy runs;
+// and a page in a browser on this machine that found a name for it is no reader.
 func (m *Metrics) may(r *http.Request) bool {
 	if given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && m.token != "" {
 		return subtle.ConstantTimeCompare([]byte(given), []byte(m.token)) == 1
 	}
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
-		if r.Header.Get(name) != "" {
-			return false
+	return loopback(r.RemoteAddr) && loopback(r.Host) && !passedOn(r)
+}
+
+// passedOn reports whether the request shows signs of a proxy. nginx adds no
+// header by itself, but speaks HTTP/1.0 unless it is told otherwise.
+func passedOn(r *http.Request) bool {
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
+		if _, there := r.Header[name]; there {
+			return true
 		}
 	}
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && from.Addr().Unmap().IsLoopback()
+	return !r.ProtoAtLeast(1, 1)
+}
+
+// loopback reports whether an address, with or without a port, is this machine.
+func loopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && addr.Unmap().IsLoopback()
 }
