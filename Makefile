@@ -12,7 +12,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 GOFLAGS_BUILD := -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race lint fuzz bench guests examples clean
+.PHONY: help run build test race lint fuzz bench guests quickjs examples clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ bench: build examples ## the whole server beside a bare one, on SQLite and Postg
 
 guests: build ## the WebAssembly guests that tests use, where they are built from source
 	@.ci/guests
+
+quickjs: ## fetch the JavaScript engine again and compare it (needs npm)
+	@.ci/quickjs
 
 examples: build ## every example plugin, into bin/examples
 	@.ci/examples

@@ -87,6 +87,10 @@ var owners = []owner{
 	{"github.com/microcosm-cc/bluemonday", []string{"core/document"}, "markup is made safe where it is stored"},
 	{"github.com/spf13/cobra", []string{"cmd/armature"}, "flags are the command line's"},
 	{"github.com/prometheus/client_golang/...", []string{"core/metrics", "plugins/meter"}, "what is counted is shown in one place"},
+	{"github.com/evanw/esbuild/...", []string{"plugins/script"}, "sources are read in one place"},
+	{"github.com/tdewolff/parse/v2/...", []string{"plugins/script"}, "sources are read in one place"},
+	{"github.com/go-sourcemap/sourcemap/...", []string{"runtime/quickjs"}, "stacks of scripts are read where scripts run"},
+	{"github.com/nlnwa/whatwg-url/...", []string{"runtime/quickjs"}, "what scripts call a URL is the concern of scripts"},
 	{"github.com/fsnotify/fsnotify", []string{"plugins/watch"}, "only the watcher watches"},
 }
 

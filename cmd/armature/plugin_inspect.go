@@ -85,7 +85,7 @@ func remarks(verbs, roles []string, guest bool) string {
 
 // inspectModule loads the module as a server does.
 func (a *app) inspectModule(ctx context.Context, b *bundle.Bundle) (info engine.Info, asked []string, err error) {
-	e, err := engine.New(ctx, engine.Config{Imports: hostapi.Imports(hostapi.Config{})})
+	e, err := engine.New(ctx, guestEngine(hostapi.Config{}))
 	if err != nil {
 		return info, nil, err
 	}

@@ -79,9 +79,9 @@ func (a *app) recorded(ctx context.Context, c *replay.Call, from string) (*bundl
 }
 
 func (a *app) replay(ctx context.Context, c *replay.Call, b *bundle.Bundle) (replay.Outcome, error) {
-	e, err := engine.New(ctx, engine.Config{
-		Imports: hostapi.Imports(hostapi.Config{}), CacheDir: a.layout().Cache(), Logger: slog.New(slog.DiscardHandler),
-	})
+	cfg := guestEngine(hostapi.Config{})
+	cfg.CacheDir, cfg.Logger = a.layout().Cache(), slog.New(slog.DiscardHandler)
+	e, err := engine.New(ctx, cfg)
 	if err != nil {
 		return replay.Outcome{}, err
 	}

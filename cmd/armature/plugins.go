@@ -57,11 +57,9 @@ type guestOptions struct {
 }
 
 func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *slog.Logger) (*guests, error) {
-	e, err := engine.New(ctx, engine.Config{
-		Imports:  hostapi.Imports(hostapi.Config{Logger: log}),
-		CacheDir: layout.Cache(),
-		Logger:   log,
-	})
+	cfg := guestEngine(hostapi.Config{Logger: log})
+	cfg.CacheDir, cfg.Logger = layout.Cache(), log
+	e, err := engine.New(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("WebAssembly: %w", err)
 	}

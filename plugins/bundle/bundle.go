@@ -49,10 +49,18 @@ func Parse(wasm []byte) (*Bundle, error) {
 	return assemble(text, wasm)
 }
 
+// parseManifest reads the manifest of a module.
+func parseManifest(text, wasm []byte) (*manifest.Manifest, error) {
+	if _, ok, err := Section(wasm, abi.ScriptSection); err == nil && ok {
+		return manifest.ParseScript(text)
+	}
+	return manifest.Parse(text)
+}
+
 // assemble makes a bundle of a manifest and a module, which may carry another
 // manifest: the given one counts.
 func assemble(text, wasm []byte) (*Bundle, error) {
-	m, err := manifest.Parse(text)
+	m, err := parseManifest(text, wasm)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +84,7 @@ func hash(text, module []byte) string {
 // Embed returns the module with the manifest in it, in place of one it carries
 // already. The manifest must be a valid one.
 func Embed(wasm, text []byte) ([]byte, error) {
-	if _, err := manifest.Parse(text); err != nil {
+	if _, err := parseManifest(text, wasm); err != nil {
 		return nil, err
 	}
 	if len(text) > maxManifest {

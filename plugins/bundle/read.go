@@ -6,27 +6,66 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"armature/plugins/script"
 )
 
-// Read reads the bundle at path, a .wasm file or a directory. Errors name the
-// file and what is wrong with it.
+// Read reads the bundle at path: a .wasm file, a script, or a directory. Errors
+// name the file and what is wrong with it.
 func Read(path string) (*Bundle, error) {
+	whole, text, err := parts(path)
+	if err != nil {
+		return nil, err
+	}
+	if text == nil {
+		var b *Bundle
+		if b, err = Parse(whole); err == nil {
+			return b, nil
+		}
+	} else if b, err2 := assemble(text, whole); err2 == nil {
+		return b, nil
+	} else {
+		err = err2
+	}
+	return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+}
+
+// Whole reads the bundle at path as one file.
+func Whole(path string) ([]byte, error) {
+	whole, text, err := parts(path)
+	if err != nil || text == nil {
+		return whole, err
+	}
+	return Embed(whole, text)
+}
+
+// parts reads a module and the manifest that counts for it; nil: the one inside.
+func parts(path string) (wasm, text []byte, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if info.IsDir() {
-		return readDir(path)
+	if !info.IsDir() {
+		if script.Is(path) {
+			wasm, err = readScript(path, "")
+		} else {
+			wasm, err = readFile(path, MaxSize)
+		}
+		return wasm, nil, err
 	}
-	wasm, err := readFile(path, MaxSize)
+	module, main, err := sources(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	b, err := Parse(wasm)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	if main != "" {
+		wasm, err = readScript(main, path)
+		return wasm, nil, err
 	}
-	return b, nil
+	if text, err = ManifestText(path); err != nil {
+		return nil, nil, err
+	}
+	wasm, err = readFile(module, MaxSize)
+	return wasm, text, err
 }
 
 // IsBundle reports whether an entry of a plugin folder looks like a bundle.
@@ -41,10 +80,13 @@ func IsBundle(path string) bool {
 		return false
 	}
 	if !info.IsDir() {
-		return info.Mode().IsRegular() && filepath.Ext(path) == ".wasm"
+		return info.Mode().IsRegular() && (filepath.Ext(path) == ".wasm" || script.Is(path))
 	}
-	_, err = os.Stat(filepath.Join(path, ManifestFile))
-	return err == nil
+	if _, err = os.Stat(filepath.Join(path, ManifestFile)); err == nil {
+		return true
+	}
+	main, err := script.Main(path)
+	return main != "" || err != nil
 }
 
 // Files lists the files a bundle consists of, to see whether it has changed. A
@@ -57,63 +99,41 @@ func Files(path string) ([]string, error) {
 	if !info.IsDir() {
 		return []string{path}, nil
 	}
-	module, err := onlyModule(path)
+	module, main, err := sources(path)
 	if err != nil {
 		return nil, err
+	}
+	if main != "" {
+		files, _, err := script.Files(path) // armature.json and the DocTypes too
+		return files, err
 	}
 	shipped, err := doctypeFiles(path)
 	return append([]string{filepath.Join(path, ManifestFile), module}, shipped...), err
 }
 
-// Whole reads the bundle at path as one file.
-func Whole(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+// Folders lists the directories whose files a bundle consists of, itself first;
+// nothing for a file.
+func Folders(path string) []string {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return nil
 	}
-	if !info.IsDir() {
-		return readFile(path, MaxSize)
+	if main, err := script.Main(path); main != "" && err == nil {
+		if _, folders, err := script.Files(path); err == nil {
+			return folders
+		}
 	}
-	text, err := ManifestText(path)
-	if err != nil {
-		return nil, err
+	folders := []string{path}
+	if info, err := os.Stat(filepath.Join(path, DocTypesDir)); err == nil && info.IsDir() {
+		folders = append(folders, filepath.Join(path, DocTypesDir))
 	}
-	module, err := onlyModule(path)
-	if err != nil {
-		return nil, err
-	}
-	wasm, err := readFile(module, MaxSize)
-	if err != nil {
-		return nil, err
-	}
-	return Embed(wasm, text)
+	return folders
 }
 
-func readDir(dir string) (*Bundle, error) {
-	text, err := ManifestText(dir)
-	if err != nil {
-		return nil, err
-	}
-	path, err := onlyModule(dir)
-	if err != nil {
-		return nil, err
-	}
-	wasm, err := readFile(path, MaxSize)
-	if err != nil {
-		return nil, err
-	}
-	b, err := assemble(text, wasm)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Base(dir), err)
-	}
-	return b, nil
-}
-
-// onlyModule finds the one .wasm file of a directory.
-func onlyModule(dir string) (string, error) {
+// sources finds what a directory holds: one .wasm file, or a script's first file.
+func sources(dir string) (module, main string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	var found []string
 	for _, e := range entries {
@@ -121,13 +141,21 @@ func onlyModule(dir string) (string, error) {
 			found = append(found, name)
 		}
 	}
-	switch len(found) {
-	case 0:
-		return "", fmt.Errorf("%s: no .wasm file beside %s", filepath.Base(dir), ManifestFile)
-	case 1:
-		return filepath.Join(dir, found[0]), nil
+	if main, err = script.Main(dir); err != nil {
+		return "", "", err
 	}
-	return "", fmt.Errorf("%s: one .wasm file is expected beside %s, found %s", filepath.Base(dir), ManifestFile, strings.Join(found, ", "))
+	if main != "" {
+		found = append(found, filepath.Base(main))
+	}
+	switch {
+	case len(found) > 1:
+		return "", "", fmt.Errorf("%s: one .wasm file or script is expected beside %s, found %s", filepath.Base(dir), ManifestFile, strings.Join(found, ", "))
+	case main != "":
+		return "", main, nil
+	case len(found) == 1:
+		return filepath.Join(dir, found[0]), "", nil
+	}
+	return "", "", fmt.Errorf("%s: no .wasm file and no main.js or main.ts beside %s", filepath.Base(dir), ManifestFile)
 }
 
 // readFile reads a regular file of at most limit bytes. Anything else, such as a

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -92,7 +93,17 @@ type Limits struct {
 
 // Parse reads and validates a manifest. An error says where in the text, or in
 // which field, and what was expected.
-func Parse(text []byte) (*Manifest, error) {
+func Parse(text []byte) (*Manifest, error) { return parse(text, pluginName) }
+
+// ParseScript is Parse for a plugin that is a script. A file that somebody drops
+// into a folder at home may have a name of one part, such as shop.
+func ParseScript(text []byte) (*Manifest, error) { return parse(text, scriptName) }
+
+// Known refuses members that a manifest does not have, and values of another type
+// than theirs. What is missing or wrong beyond that is Parse's to say.
+func Known(text []byte) error { return decodeStrict(text, &Manifest{}) }
+
+func parse(text []byte, name *regexp.Regexp) (*Manifest, error) {
 	m := &Manifest{}
 	if err := decodeStrict(text, m); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
@@ -102,7 +113,7 @@ func Parse(text []byte) (*Manifest, error) {
 			return nil, fmt.Errorf("manifest: methods[%d]%w", i, err)
 		}
 	}
-	if err := m.validate(); err != nil {
+	if err := m.validate(name); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
 	return m, nil

@@ -16,9 +16,16 @@ const reserved = "framework"
 
 var (
 	pluginName = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$`)
+	scriptName = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$`)
 	methodPath = regexp.MustCompile(`^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)+$`)
 	hostName   = regexp.MustCompile(`^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:[0-9]{1,5})?$`)
 )
+
+// forms says what the names of plugins look like.
+var forms = map[*regexp.Regexp]string{
+	pluginName: "at least two lower-case parts",
+	scriptName: "lower-case parts of letters, digits and underscores",
+}
 
 // verbs are the HTTP verbs a method may allow.
 var verbs = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete}
@@ -49,9 +56,9 @@ func first(errs ...error) error {
 	return nil
 }
 
-func (m *Manifest) validate() error {
+func (m *Manifest) validate(name *regexp.Regexp) error {
 	if err := first(
-		validName(m.Name),
+		validName(m.Name, name),
 		check(m.Version != "" && len(m.Version) <= 64, "version", "expected 1 to 64 characters"),
 		check(m.ABI == abi.Version, "abi", "expected %d, the version this server speaks, found %d", abi.Version, m.ABI),
 		check(len(m.Description) <= 4096, "description", "over 4096 characters"),
@@ -88,12 +95,12 @@ func (m *Manifest) validate() error {
 	)
 }
 
-func validName(name string) error {
+func validName(name string, form *regexp.Regexp) error {
 	head, _, _ := strings.Cut(name, ".")
 	return first(
 		check(name != "", "name", "missing"),
-		check(pluginName.MatchString(name) && len(name) <= 100, "name",
-			"expected at least two lower-case parts joined by dots, such as acme.todo, found %q", name),
+		check(form.MatchString(name) && len(name) <= 100, "name",
+			"expected %s joined by dots, such as acme.todo, found %q", forms[form], name),
 		check(head != reserved, "name", "%s is reserved", head),
 	)
 }

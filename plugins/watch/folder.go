@@ -174,10 +174,7 @@ func (f *folder) directories() []string {
 		if !e.IsDir() && !isDirLink(path, e) {
 			continue
 		}
-		dirs = append(dirs, path)
-		if info, err := os.Stat(filepath.Join(path, bundle.DocTypesDir)); err == nil && info.IsDir() {
-			dirs = append(dirs, filepath.Join(path, bundle.DocTypesDir))
-		}
+		dirs = append(dirs, bundle.Folders(path)...)
 	}
 	return dirs
 }

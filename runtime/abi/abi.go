@@ -68,6 +68,13 @@ const ReservedPrefix = "\x00armature."
 // ManifestSection is the custom section in which a bundle carries its manifest.
 const ManifestSection = "armature.manifest"
 
+// Custom sections of a module that stands for a script: the ES module in
+// JavaScript that is run in place of its code, and that one's source map.
+const (
+	ScriptSection    = "armature.script"
+	ScriptMapSection = "armature.script.map"
+)
+
 // Log levels of the log import.
 const (
 	LevelDebug = 0

@@ -20,8 +20,9 @@ import (
 // Config is what an engine is made from. The zero value of a field means its
 // default.
 type Config struct {
-	Imports []Import // every host function a guest may import, WASI aside
-	Logger  *slog.Logger
+	Imports      []Import      // every host function a guest may import, WASI aside
+	Interpreters []Interpreter // what runs modules that are scripts
+	Logger       *slog.Logger
 
 	CacheDir       string // where compiled code is kept; empty means nowhere. Trusted: nobody else may write there
 	CompileWorkers int    // how many modules compile at once, and on how many cores each; default 1
@@ -68,16 +69,17 @@ func (c Config) withDefaults() Config {
 
 // Engine compiles and runs modules. It is safe for concurrent use.
 type Engine struct {
-	cfg       Config
-	log       *slog.Logger
-	rt        wazero.Runtime
-	cache     wazero.CompilationCache  // nil without a cache directory
-	imports   map[ImportName]signature // what the host offers
-	memory    linear.Maker
-	admission *admission
-	compile   chan struct{} // a token per module being compiled
-	epoch     time.Time     // zero of the guests' monotonic clock
-	live      atomic.Int64  // instances of all modules
+	cfg          Config
+	log          *slog.Logger
+	rt           wazero.Runtime
+	cache        wazero.CompilationCache  // nil without a cache directory
+	imports      map[ImportName]signature // what the host offers
+	interpreters []*interpreter
+	memory       linear.Maker
+	admission    *admission
+	compile      chan struct{} // a token per module being compiled
+	epoch        time.Time     // zero of the guests' monotonic clock
+	live         atomic.Int64  // instances of all modules
 
 	stop, stopped chan struct{} // end of the goroutine that looks after idle instances
 
@@ -121,6 +123,9 @@ func (e *Engine) start(ctx context.Context) error {
 	}
 	if err := e.linkImports(ctx); err != nil {
 		return fmt.Errorf("link host functions: %w", err)
+	}
+	if err := e.linkInterpreters(ctx); err != nil {
+		return fmt.Errorf("link interpreters: %w", err)
 	}
 	return nil
 }

@@ -61,6 +61,11 @@ func (e *Engine) linkImports(ctx context.Context) error {
 	for _, f := range all {
 		e.imports[ImportName{f.module, f.name}] = signature{f.params, f.results}
 	}
+	return e.linkModules(ctx, all)
+}
+
+// linkModules defines host modules.
+func (e *Engine) linkModules(ctx context.Context, all []hostFunc) error {
 	byModule := map[string][]hostFunc{}
 	var order []string
 	for _, f := range all {

@@ -28,6 +28,7 @@ type instance struct {
 	spent     int64 // fuel of finished quanta
 	given     int64 // fuel at the start of this one
 	stack     [1]uint64
+	args      [maxInvoke]uint64 // and result of Call.Invoke
 	stdout    lines
 	stderr    lines
 	idleSince time.Time
@@ -70,20 +71,33 @@ func (in *instance) begin(c *Call) {
 	in.startMeter(c)
 }
 
-// run calls an export; its result is in in.stack.
-func (in *instance) run(name string, arg int32) *Error {
+// function finds an exported function; nil if there is none.
+func (in *instance) function(name string) api.Function {
 	f := in.funcs[name]
 	if f == nil {
-		if f = in.mod.ExportedFunction(name); f == nil {
-			return &Error{Reason: BadExport, Export: name, Detail: "the module has no such function"}
+		if f = in.mod.ExportedFunction(name); f != nil {
+			in.funcs[name] = f
 		}
-		in.funcs[name] = f
+	}
+	return f
+}
+
+// run calls an export; its result is in in.stack.
+func (in *instance) run(name string, arg int32) *Error {
+	f := in.function(name)
+	if f == nil {
+		return &Error{Reason: BadExport, Export: name, Detail: "the module has no such function"}
 	}
 	in.stack[0] = uint64(uint32(arg))
 	err := f.CallWithStack(in, in.stack[:])
 	if err == nil {
 		return nil
 	}
+	return in.failed(name, err)
+}
+
+// failed says why an export did not return; nil if the guest merely exited.
+func (in *instance) failed(name string, err error) *Error {
 	e := failure(name, err)
 	if e == nil {
 		return nil

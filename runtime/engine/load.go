@@ -131,7 +131,11 @@ func (e *Engine) prepare(ctx context.Context, hash string, wasm []byte) (*Module
 			return nil, fault.Invalid("", "The module's export %s takes or returns too much", name)
 		}
 	}
-	if m.compiled, err = e.compileCached(ctx, code.Binary); err != nil {
+	if i := e.interpreterOf(code); i != nil {
+		if err := i.interpret(ctx, m); err != nil {
+			return nil, err
+		}
+	} else if m.compiled, err = e.compileCached(ctx, code.Binary); err != nil {
 		return nil, fault.Wrap(fault.Validation, "", err, "The module is not valid WebAssembly: %v", err)
 	}
 	code.Binary = nil
@@ -149,14 +153,14 @@ func (m *Module) prepareInstances(ctx context.Context) error {
 	if m.reason != "" {
 		in, _, err := m.newInitialised(ctx, m.engine.cfg.Init)
 		if err != nil {
-			return initFault(err)
+			return m.initFault(err)
 		}
 		in.close()
 		return nil
 	}
 	var err error
 	if m.snapshot, err = m.takeSnapshot(ctx); err != nil {
-		return initFault(err)
+		return m.initFault(err)
 	}
 	m.code.Data = nil // it is in the snapshot, and would keep the whole binary alive
 	in, err := m.newInstance(ctx, m.snapshot)
@@ -172,10 +176,13 @@ func (m *Module) prepareInstances(ctx context.Context) error {
 
 // initFault says that the guest's own initialisation failed, which is the
 // author's to mend.
-func initFault(err error) error {
+func (m *Module) initFault(err error) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return fmt.Errorf("initialise the module: %w", err)
+	}
+	if m.interpreter != nil && e.Reason == Aborted {
+		return scriptFault(e)
 	}
 	f := e.Fault()
 	return &fault.Error{Kind: fault.Validation, Message: "The module fails to initialise: " + f.Message, Err: err, Trace: e.Stack}

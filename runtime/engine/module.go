@@ -33,17 +33,21 @@ func (x Export) Callable() bool {
 
 // Module is a loaded binary, shared by all who loaded the same bytes.
 type Module struct {
-	engine   *Engine
-	loading  *loading
-	hash     string
-	size     int
-	code     *rewrite.Module
-	compiled wazero.CompiledModule
-	exports  map[string]Export
-	resumes  bool      // it exports armature_resume
-	snapshot *snapshot // nil when reason says why
-	reason   string
-	pool     *pool
+	engine      *Engine
+	loading     *loading
+	hash        string
+	size        int
+	code        *rewrite.Module // what runs
+	imports     []rewrite.Func  // what it declares; those of a script are a description
+	custom      []rewrite.Custom
+	compiled    wazero.CompiledModule
+	exports     map[string]Export
+	resumes     bool         // it exports armature_resume
+	interpreter *interpreter // what runs it; nil: it runs by itself
+	program     Program      // of an interpreter, made with the snapshot
+	snapshot    *snapshot    // nil when reason says why
+	reason      string
+	pool        *pool
 
 	retired sync.Once
 	freed   chan struct{} // closed when nothing is left of it
@@ -52,6 +56,7 @@ type Module struct {
 func newModule(e *Engine, hash string, size int, code *rewrite.Module) *Module {
 	m := &Module{
 		engine: e, hash: hash, size: size, code: code, reason: strings.Join(code.Unrestorable, "; "),
+		imports: code.Imports, custom: code.Custom,
 		exports: map[string]Export{}, pool: newPool(), freed: make(chan struct{}),
 	}
 	for _, x := range code.Exports {
@@ -82,7 +87,7 @@ func (m *Module) retire() {
 
 func (m *Module) freeWhenEmpty() {
 	<-m.pool.empty
-	if m.compiled != nil {
+	if m.compiled != nil && m.interpreter == nil {
 		_ = m.compiled.Close(context.Background())
 	}
 	if err := m.snapshot.close(); err != nil {
@@ -101,8 +106,8 @@ func (m *Module) Hash() string { return m.hash }
 // Imports lists the functions the guest imports, WASI included, in the order it
 // declares them.
 func (m *Module) Imports() []ImportName {
-	names := make([]ImportName, len(m.code.Imports))
-	for i, im := range m.code.Imports {
+	names := make([]ImportName, len(m.imports))
+	for i, im := range m.imports {
 		names[i] = ImportName{im.Module, im.Name}
 	}
 	return names
@@ -122,7 +127,7 @@ func (m *Module) Export(name string) (Export, bool) {
 // Sections returns the contents of the custom sections of that name.
 func (m *Module) Sections(name string) [][]byte {
 	var all [][]byte
-	for _, s := range m.code.Custom {
+	for _, s := range m.custom {
 		if s.Name == name {
 			all = append(all, s.Data)
 		}

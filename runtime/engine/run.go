@@ -48,6 +48,9 @@ func (m *Module) call(ctx context.Context, c *Call) error {
 
 // serve runs the guest.
 func (in *instance) serve(c *Call, returns bool) *Error {
+	if in.module.program != nil {
+		return in.interpret(c)
+	}
 	if in.module.resumes {
 		if err := in.run(abi.Resume, 0); err != nil {
 			return err

@@ -78,6 +78,9 @@ func (in *instance) initialise(ctx context.Context, limits Limits) (fuel uint64,
 }
 
 func (in *instance) initialiseGuest() *Error {
+	if in.module.interpreter != nil {
+		return in.boot(in.call)
+	}
 	if in.module.code.Start {
 		if err := in.run(abi.ReservedPrefix+rewrite.Start, 0); err != nil {
 			err.Export = "start function"

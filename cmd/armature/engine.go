@@ -1,0 +1,16 @@
+package main
+
+import (
+	"armature/runtime/engine"
+	"armature/runtime/hostapi"
+	"armature/runtime/quickjs"
+)
+
+// guestEngine is the configuration of an engine that runs every kind of plugin.
+func guestEngine(cfg hostapi.Config) engine.Config {
+	imports := hostapi.Imports(cfg)
+	return engine.Config{
+		Imports:      imports,
+		Interpreters: []engine.Interpreter{quickjs.New(imports)},
+	}
+}

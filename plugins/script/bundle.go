@@ -1,0 +1,152 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// bundle has esbuild make one module of everything.
+func bundle(main, root string) (*Script, error) {
+	main, err := filepath.Abs(main)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Dir(main)
+	if root != "" {
+		if dir, err = filepath.EvalSymlinks(root); err != nil {
+			return nil, err
+		}
+		main = filepath.Join(dir, filepath.Base(main))
+	}
+	result := api.Build(api.BuildOptions{
+		EntryPoints:    []string{main},
+		AbsWorkingDir:  dir,
+		Outfile:        filepath.Join(dir, "script.js"), // where the map's paths start; nothing is written
+		Bundle:         true,
+		Write:          false,
+		Format:         api.FormatESModule,
+		Target:         api.ES2022,
+		Platform:       api.PlatformNeutral,
+		MainFields:     []string{"module", "main"},
+		Conditions:     []string{"module"},
+		Charset:        api.CharsetUTF8,
+		Sourcemap:      api.SourceMapExternal,
+		SourcesContent: api.SourcesContentExclude,
+		TsconfigRaw:    `{}`, // else one of any folder above would count
+		LogLevel:       api.LogLevelSilent,
+		Plugins:        []api.Plugin{fence(dir, root != "")},
+	})
+	if len(result.Errors) > 0 {
+		return nil, problems(result.Errors)
+	}
+	s := &Script{}
+	for _, f := range result.OutputFiles {
+		if strings.HasSuffix(f.Path, ".map") {
+			s.Map = f.Contents
+		} else {
+			s.Code = f.Contents
+		}
+	}
+	return s, nil
+}
+
+// fence is a plugin for esbuild that keeps imports inside of dir: what a script
+// imports becomes readable to whoever can read the plugin.
+func fence(dir string, folder bool) api.Plugin {
+	return api.Plugin{Name: "fence", Setup: func(b api.PluginBuild) {
+		b.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			if a.Kind == api.ResolveEntryPoint || a.PluginData == inside {
+				return api.OnResolveResult{}, nil
+			}
+			if reason := refused(a.Path, folder); reason != "" {
+				return api.OnResolveResult{}, errors.New(reason)
+			}
+			r := b.Resolve(a.Path, api.ResolveOptions{
+				Importer: a.Importer, Namespace: a.Namespace, ResolveDir: a.ResolveDir, Kind: a.Kind, PluginData: inside,
+			})
+			if len(r.Errors) > 0 {
+				if bare(a.Path) {
+					return api.OnResolveResult{}, fmt.Errorf("there is no %q in the plugin's node_modules: run `npm install` in its folder", a.Path)
+				}
+				return api.OnResolveResult{Errors: r.Errors}, nil
+			}
+			path, err := filepath.EvalSymlinks(r.Path)
+			if err != nil {
+				return api.OnResolveResult{}, err
+			}
+			if rel, err := filepath.Rel(dir, path); err != nil || !filepath.IsLocal(rel) {
+				return api.OnResolveResult{}, fmt.Errorf("%q lies outside of the plugin's folder", a.Path)
+			}
+			return api.OnResolveResult{Path: path, Namespace: r.Namespace}, nil
+		})
+	}}
+}
+
+// inside marks a question of our own to esbuild.
+const inside = "inside"
+
+// bare reports whether an import names a package.
+func bare(path string) bool {
+	return !strings.HasPrefix(path, "./") && !strings.HasPrefix(path, "../") && path != "." && path != ".." && !filepath.IsAbs(path)
+}
+
+// refused says why something cannot be imported, if that is plain from its name.
+func refused(path string, folder bool) string {
+	switch {
+	case strings.HasPrefix(path, "node:"):
+		return fmt.Sprintf("%q is Node.js's own; a plugin has the functions of sdk/js/armature.d.ts", path)
+	case strings.Contains(path, "://") || strings.HasPrefix(path, "data:"):
+		return fmt.Sprintf("%q cannot be imported: what a plugin is made of lies in its folder", path)
+	case folder:
+		return ""
+	case bare(path):
+		return fmt.Sprintf("%q cannot be imported: a plugin with packages from npm is a folder with main.js, armature.json and node_modules", path)
+	}
+	return fmt.Sprintf("%q cannot be imported: a plugin of several files is a folder with main.js and armature.json", path)
+}
+
+// maxProblems is how many errors are told at once.
+const maxProblems = 10
+
+// Error is what is wrong with a source.
+type Error struct{ Problems []Problem }
+
+// Problem is one thing that is wrong, and where: lines and columns count from 1.
+type Problem struct {
+	File         string `json:"file"`
+	Line, Column int
+	Text         string
+}
+
+// Error lists the problems, a line each.
+func (e *Error) Error() string {
+	var lines []string
+	for _, p := range e.Problems {
+		lines = append(lines, p.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// String is "file:line:column: text".
+func (p Problem) String() string {
+	if p.File == "" {
+		return p.Text
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Text)
+}
+
+func problems(messages []api.Message) error {
+	e := &Error{}
+	for _, m := range messages[:min(len(messages), maxProblems)] {
+		p := Problem{Text: m.Text}
+		if at := m.Location; at != nil {
+			p.File, p.Line, p.Column = at.File, at.Line, at.Column+1
+		}
+		e.Problems = append(e.Problems, p)
+	}
+	return e
+}

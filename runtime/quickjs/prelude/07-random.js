@@ -1,0 +1,42 @@
+// Randomness. What is drawn before the snapshot would be the same in every call,
+// so Math.random is seeded anew in each, when it is first asked.
+
+let state; // of xoshiro128**; undefined: not seeded in this call
+
+Math.random = function random() {
+  state ??= new Uint32Array(host.random("16").buffer);
+  // 53 bits of two draws.
+  return ((draw() >>> 5) * 67108864 + (draw() >>> 6)) / 9007199254740992;
+};
+
+function draw() {
+  const s = state, rotate = (x, n) => (x << n) | (x >>> (32 - n));
+  const result = Math.imul(rotate(Math.imul(s[1], 5), 7), 9) >>> 0, t = s[1] << 9;
+  s[2] ^= s[0];
+  s[3] ^= s[1];
+  s[1] ^= s[2];
+  s[0] ^= s[3];
+  s[2] ^= t;
+  s[3] = rotate(s[3], 11);
+  return result;
+}
+
+const hex = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));
+
+const crypto = Object.freeze({
+  getRandomValues(array) {
+    if (!ArrayBuffer.isView(array) || array instanceof Float32Array || array instanceof Float64Array || array instanceof DataView) {
+      throw new TypeError("getRandomValues: expected an array of integers");
+    }
+    if (array.byteLength > 65536) throw new RangeError("getRandomValues: more than 65536 bytes at once");
+    if (array.byteLength > 0) viewOf(array).set(host.random(String(array.byteLength)));
+    return array;
+  },
+  randomUUID() {
+    const b = host.random("16");
+    b[6] = (b[6] & 0x0f) | 0x40;
+    b[8] = (b[8] & 0x3f) | 0x80;
+    const h = Array.from(b, (x) => hex[x]).join("");
+    return `${h.slice(0, 8)}-${h.slice(8, 12)}-${h.slice(12, 16)}-${h.slice(16, 20)}-${h.slice(20)}`;
+  },
+});

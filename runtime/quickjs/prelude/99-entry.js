@@ -1,0 +1,64 @@
+// The way in. The host calls install once, before the snapshot, and after it
+// callExport once in each call, then tick while that says there is more to do.
+
+const SETTLED = 0, WAITING = 1, STUCK = 2;
+
+let methods; // by name
+let over = false;
+
+function install(namespace, names) {
+  methods = new Map();
+  for (const name of names) {
+    if (typeof namespace[name] !== "function") {
+      throw new TypeError(`the export ${name} is ${name in namespace ? `no function but ${typeof namespace[name]}` : "missing"}`);
+    }
+    methods.set(name, namespace[name]);
+  }
+  // What was drawn or asked for while the script was loaded belongs to no call.
+  state = callerIs = requestIs = undefined;
+}
+
+function callExport(name, input) {
+  try {
+    const result = methods.get(name)(input);
+    if (result === null || typeof result !== "object" && typeof result !== "function" || typeof result.then !== "function") {
+      finish(result);
+      return SETTLED;
+    }
+    Promise.resolve(result).then(finish).catch(fail);
+  } catch (thrown) {
+    fail(thrown);
+  }
+  return WAITING;
+}
+
+function tick() {
+  if (over) return SETTLED;
+  const timer = timers.shift();
+  if (timer === undefined) return STUCK;
+  try {
+    timer.fn(...timer.args);
+  } catch (thrown) {
+    fail(thrown);
+  }
+  return WAITING;
+}
+
+// finish hands over the result. Without one there is no output: an event handler
+// then sets nothing, and a method's message is null.
+function finish(result) {
+  over = true;
+  if (result === undefined || result === null) return;
+  const text = JSON.stringify(result);
+  if (text !== undefined) host.output(text);
+}
+
+// fail ends the call; it does not return.
+function fail(thrown) { host.fail(describe(thrown)); }
+
+for (const [name, value] of Object.entries({
+  ArmatureError, ...Object.fromEntries([...errorClasses.values()].map((c) => [c.name, c])),
+  doc, kv, call, enqueue, config, respond, caller, request, connected, log, console,
+  TextEncoder, TextDecoder, URL, URLSearchParams, Headers, Request, Response, fetch,
+  crypto, structuredClone, setTimeout, clearTimeout,
+})) define(globalThis, name, value);
