@@ -294,6 +294,9 @@ func (b *tab) inspect(name string) {
 	for _, e := range small {
 		b.t.Errorf("%s: too small to touch: %s", name, e)
 	}
+	if seen := run(b, chromedp.Evaluate[bool](`[...document.querySelectorAll("[hidden]")].some(e => e.getClientRects().length > 0)`)); seen {
+		b.t.Errorf("%s: what is hidden is seen", name)
+	}
 	if dir := os.Getenv("ARMATURE_SCREENSHOTS"); dir != "" {
 		if err := os.WriteFile(filepath.Join(dir, name+".png"), run(b, chromedp.FullScreenshot(100)), 0o644); err != nil {
 			b.t.Fatal(err)
