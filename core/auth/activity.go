@@ -3,6 +3,8 @@ package auth
 import (
 	"context"
 	"strings"
+	"sync"
+	"time"
 
 	"armature/core/document"
 	"armature/core/identity"
@@ -41,7 +43,7 @@ func (s *Service) record(ctx context.Context, tx document.Tx, a activity) error 
 		a.by = user
 	}
 	if a.from == (Origin{}) {
-		a.from, _ = ctx.Value(originKey{}).(Origin)
+		a.from = originOf(ctx)
 	}
 	if a.subject == "" {
 		a.subject = a.operation + ": " + user
@@ -54,9 +56,17 @@ func (s *Service) record(ctx context.Context, tx document.Tx, a activity) error 
 
 type originKey struct{}
 
-// WithOrigin makes a context whose activities are recorded as coming from there.
-func WithOrigin(ctx context.Context, from Origin) context.Context {
-	return context.WithValue(ctx, originKey{}, from.short())
+// WithOrigin makes a context whose activities are recorded as coming from where
+// the function says. It is asked only when there is something to record.
+func WithOrigin(ctx context.Context, from func() Origin) context.Context {
+	return context.WithValue(ctx, originKey{}, from)
+}
+
+func originOf(ctx context.Context) Origin {
+	if from, ok := ctx.Value(originKey{}).(func() Origin); ok {
+		return from().short()
+	}
+	return Origin{}
 }
 
 // short is the origin as it is stored: text of a bounded length.
@@ -81,4 +91,43 @@ func cut(text string, n int) string {
 		n--
 	}
 	return text[:n]
+}
+
+// unknownEvery is how often a session that is none is recorded for one address:
+// a write for every request would be a way to keep the database busy.
+const unknownEvery = 10 * time.Minute
+
+// maxStrangers bounds how many addresses are remembered for that.
+const maxStrangers = 1000
+
+// strangers is who has lately come with a session that is none.
+type strangers struct {
+	mu   sync.Mutex
+	seen map[string]time.Time // by network
+}
+
+// first reports whether a network has not been seen lately.
+func (s *strangers) first(network string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last, ok := s.seen[network]; ok && now.Sub(last) < unknownEvery {
+		return false
+	}
+	if len(s.seen) >= maxStrangers || s.seen == nil {
+		s.seen = map[string]time.Time{}
+	}
+	s.seen[network] = now
+	return true
+}
+
+// recordUnknown records that somebody has come with a session that is none, or no
+// more. A log that cannot be written to fails nobody's request.
+func (s *Service) recordUnknown(ctx context.Context) {
+	from := originOf(ctx)
+	if from.Address == "" || !s.strangers.first(network(from.Address), s.now()) {
+		return
+	}
+	_ = s.store.Write(ctx, document.Single, func(tx document.Tx) error {
+		return s.record(ctx, tx, activity{operation: "Session", status: refused, subject: "Session: unknown or ended", from: from})
+	})
 }

@@ -48,6 +48,7 @@ type Service struct {
 	hasher      *Hasher
 	failures    *tally // wrong passwords, by user and by address
 	resets      resets
+	strangers   strangers
 }
 
 // Config is what a Service needs.
@@ -97,7 +98,7 @@ func New(c Config) *Service {
 }
 
 // Authenticate returns the caller of a request: the anonymous one when it
-// carries no credentials.
+// carries no credentials, marked when its session has ended.
 func (s *Service) Authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
 	var found *identity.Caller
 	for _, a := range s.asked {
@@ -109,11 +110,21 @@ func (s *Service) Authenticate(ctx context.Context, r *http.Request) (*identity.
 			found = caller
 		}
 	}
-	if found == nil {
-		return anonymous, nil
+	if found != nil {
+		return found, nil
 	}
-	return found, nil
+	if hasSession(r) {
+		return expired, nil
+	}
+	return anonymous, nil
 }
 
-// anonymous is shared: a Caller is immutable.
-var anonymous = identity.Anonymous()
+// anonymous and expired are shared: a Caller is immutable.
+var (
+	anonymous = identity.Anonymous()
+	expired   = func() *identity.Caller {
+		c := identity.Anonymous()
+		c.Expired = true
+		return c
+	}()
+)

@@ -33,8 +33,12 @@ func (c cookie) Authenticate(ctx context.Context, r *http.Request) (*identity.Ca
 		return nil, nil
 	}
 	e, err := c.s.session(ctx, id)
-	if err != nil || e == nil {
+	if err != nil {
 		return nil, err
+	}
+	if e == nil {
+		c.s.recordUnknown(ctx)
+		return nil, nil
 	}
 	caller, err := c.s.Caller(ctx, e.user)
 	if fault.KindOf(err) == fault.Authentication {
@@ -43,7 +47,7 @@ func (c cookie) Authenticate(ctx context.Context, r *http.Request) (*identity.Ca
 	if err != nil {
 		return nil, err
 	}
-	if err := c.s.checkOrigin(r, id, e.csrf); err != nil {
+	if err := c.s.checkOrigin(ctx, r, id, e.csrf); err != nil {
 		return nil, err
 	}
 	return caller, nil
@@ -61,6 +65,20 @@ func SessionID(r *http.Request) string {
 		return ""
 	}
 	return found[0].Value
+}
+
+// hasSession reports whether a request claims to have a session, of any form.
+// Clients of the reference send Guest where they have none.
+func hasSession(r *http.Request) bool {
+	if len(r.Header["Cookie"]) == 0 {
+		return false
+	}
+	for _, c := range r.CookiesNamed(SessionCookie) {
+		if c.Value != "" && c.Value != identity.Guest {
+			return true
+		}
+	}
+	return false
 }
 
 // sessionID reports whether text can be a session's id.

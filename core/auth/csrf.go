@@ -13,13 +13,13 @@ import (
 )
 
 // CSRFHeader is the header in which a page sends the token of its session; the
-// argument csrf_token of the query string does as well.
+// argument csrf_token does as well.
 const CSRFHeader = "X-Framework-Csrf-Token"
 
 // checkOrigin refuses a request that changes something in the name of whoever is
 // logged in but was made by a page of another site. A session from a bare login
 // has no token: scripts log in and go on with the cookie alone.
-func (s *Service) checkOrigin(r *http.Request, id string, issued bool) error {
+func (s *Service) checkOrigin(ctx context.Context, r *http.Request, id string, issued bool) error {
 	if safe(r.Method) {
 		return nil
 	}
@@ -32,6 +32,9 @@ func (s *Service) checkOrigin(r *http.Request, id string, issued bool) error {
 	token := r.Header.Get(CSRFHeader)
 	if token == "" {
 		token = r.URL.Query().Get("csrf_token")
+	}
+	if argument, ok := ctx.Value(argumentKey{}).(func(string) any); ok && token == "" {
+		token, _ = argument("csrf_token").(string)
 	}
 	if !equal(token, s.csrfToken(id)) {
 		return forged("no or a wrong CSRF token")
@@ -46,6 +49,14 @@ func (s *Service) SameOrigin(r *http.Request) error {
 		return forged(err.Error())
 	}
 	return nil
+}
+
+type argumentKey struct{}
+
+// WithArguments makes a context for Authenticate in which an argument of the
+// request's body can be had. It is asked for only where a body must hold a token.
+func WithArguments(ctx context.Context, argument func(name string) any) context.Context {
+	return context.WithValue(ctx, argumentKey{}, argument)
 }
 
 func safe(verb string) bool {

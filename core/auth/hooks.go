@@ -91,6 +91,9 @@ func (h hooks) validateUser(ctx context.Context, ev *document.Event) error {
 	if err := h.s.keepSubject(ev); err != nil {
 		return err
 	}
+	if err := h.newPassword(ctx, ev); err != nil {
+		return err
+	}
 	user.Put("full_name", fullName(user))
 	if builtin(user.Name()) {
 		return nil
@@ -104,6 +107,36 @@ func (h hooks) validateUser(ctx context.Context, ev *document.Event) error {
 		user.Put("user_type", SystemUser)
 	}
 	return nil
+}
+
+// newPassword sets the password that an administrator has put into the document,
+// and takes it out again. Other users do not see the field: they have to know
+// their old password (ChangePassword).
+func (h hooks) newPassword(ctx context.Context, ev *document.Event) error {
+	user := ev.Doc
+	field := user.Type.Field("new_password")
+	if field == nil || user.Text("new_password") == "" {
+		return nil
+	}
+	text, err := h.s.secret.Open(document.SealPurpose(user.Type.Name, field.Name), user.Text("new_password"))
+	if err != nil {
+		return err
+	}
+	user.Put("new_password", nil)
+	hash, err := HashPassword(string(text))
+	if err != nil {
+		return err
+	}
+	user.Put("password_hash", hash)
+	if err := h.s.endResets(ctx, ev.Tx, user.Name()); err != nil {
+		return err
+	}
+	if user.Bool("logout_all_sessions") {
+		if err := h.s.EndSessions(ctx, ev.Tx, user.Name()); err != nil {
+			return err
+		}
+	}
+	return h.s.record(ctx, ev.Tx, activity{operation: "Password", status: succeeded, user: user.Name(), by: ev.Caller.User})
 }
 
 func builtin(user string) bool { return user == identity.Administrator || user == identity.Guest }

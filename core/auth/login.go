@@ -50,6 +50,9 @@ func (s *Service) Login(ctx context.Context, a Attempt) (*Login, error) {
 	case len(a.User) > maxData:
 		return nil, refusal(wrongLogin)
 	}
+	if s.flag("disable_user_pass_login") {
+		return nil, refusal("Login with username and password is not allowed.")
+	}
 	found, err := s.candidate(ctx, a.User)
 	if err != nil {
 		return nil, failed(err)

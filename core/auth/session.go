@@ -89,6 +89,9 @@ func (s *Service) makeRoom(ctx context.Context, tx document.Tx, dt *document.Doc
 	if most < 1 {
 		most = defaultSessions
 	}
+	if s.flag("deny_multiple_sessions") {
+		most = 1
+	}
 	if len(names) < most {
 		return nil
 	}

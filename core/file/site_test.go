@@ -136,7 +136,7 @@ func (o oneSite) Acquire(context.Context, string, *http.Request) (*httpapi.Site,
 	return o.site, func() {}, nil
 }
 
-func authenticate(_ context.Context, r *http.Request) (*identity.Caller, error) {
+func authenticate(_ context.Context, r *http.Request, _ func(string) any) (*identity.Caller, error) {
 	if c := callers[r.Header.Get("X-Test-User")]; c != nil {
 		return c, nil
 	}

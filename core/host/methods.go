@@ -4,10 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"armature/core/auth"
 	"armature/core/identity"
 	"armature/core/method"
-	"armature/core/web"
 )
 
 // userMethods are the methods that need the site's authentication.
@@ -21,9 +19,6 @@ func (t *Tenant) userMethods() []*method.Method {
 			user, err := call.Args.Need("user")
 			if err != nil {
 				return nil, err
-			}
-			if call.Request != nil {
-				ctx = auth.WithOrigin(ctx, web.Origin(call.Request.RemoteAddr, call.Request.Header))
 			}
 			return t.Auth.GenerateKeys(ctx, call.Tx, call.Caller, user)
 		},

@@ -158,6 +158,7 @@ func (t *Tenant) publish() {
 			OnDocuments: t.connectedOnDocuments(),
 			Aliases:     config.Aliases(), Caller: t.Auth.Caller, Observe: observe, Logger: t.log,
 		}),
+		Begin:        begin,
 		Authenticate: t.authenticate,
 		Observe:      observe,
 		Describe:     t.describe,
@@ -180,11 +181,16 @@ func observe(ctx context.Context, fn func(sql string, args []any, took time.Dura
 	return store.WithObserver(ctx, fn)
 }
 
-func (t *Tenant) authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
+// begin makes a context that knows where the request came from.
+func begin(ctx context.Context, r *http.Request) context.Context {
+	return auth.WithOrigin(ctx, func() auth.Origin { return web.Origin(r.RemoteAddr, r.Header) })
+}
+
+func (t *Tenant) authenticate(ctx context.Context, r *http.Request, argument func(string) any) (*identity.Caller, error) {
 	if web.Forgets(r) {
 		return identity.Anonymous(), nil
 	}
-	return t.Auth.Authenticate(ctx, r)
+	return t.Auth.Authenticate(auth.WithArguments(ctx, argument), r)
 }
 
 // refresh takes over what other processes have changed.

@@ -90,6 +90,15 @@ func (x *exchange) readArguments() error {
 	return err
 }
 
+// argument is one argument of the request, whose body is read for it unless it
+// is a stream; nil when there is none, or it cannot be had.
+func (x *exchange) argument(name string) any {
+	if x.raw != nil && x.raw.Streams || x.readArguments() != nil {
+		return nil
+	}
+	return x.args.Get(name)
+}
+
 // limitBody lets no reader of the body past the site's limit.
 func (x *exchange) limitBody() {
 	if x.r.Body != nil && x.r.Body != http.NoBody {

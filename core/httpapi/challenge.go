@@ -19,7 +19,7 @@ func insufficientScope(scope string) string {
 }
 
 // sessionCookies are those a login sets.
-var sessionCookies = []string{"sid", "system_user", "full_name", "user_id", "user_image"}
+var sessionCookies = []string{"sid", "system_user", "full_name", "user_id", "user_image", "user_lang"}
 
 // clearSession makes the browser forget a session that is not accepted.
 func (x *exchange) clearSession() {

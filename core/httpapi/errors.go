@@ -37,9 +37,6 @@ func (x *exchange) fail(err error) {
 func (x *exchange) appendError(dst []byte, e *fault.Error) []byte {
 	dst = append(dst, `{"exc_type":`...)
 	dst = document.AppendString(dst, e.ExcType())
-	if e.Kind == fault.Authentication && e.ExcType() == "SessionExpired" {
-		dst = append(dst, `,"session_expired":1`...)
-	}
 	dst = x.appendTrace(dst, e)
 	if e.Kind == fault.Internal || e.Message == "" {
 		return append(dst, '}')

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"strconv"
@@ -68,11 +69,24 @@ var (
 func (x *exchange) sendJSON(status int, body []byte) error {
 	h := x.w.Header()
 	setAPIHeaders(h)
+	if x.caller.Expired && x.route.kind != description { // whose form is not ours to extend
+		body = appendExpired(body)
+	}
 	h["Content-Type"] = jsonType
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	x.w.WriteHeader(status)
 	_, _ = x.w.Write(body) // the client is gone; the work is done either way
 	return nil
+}
+
+// appendExpired adds to an answer, a JSON object, that the session sent along has
+// ended (reference section 5.4).
+func appendExpired(body []byte) []byte {
+	rest := bytes.TrimSuffix(body, []byte("}"))
+	if len(rest) > 1 {
+		rest = append(rest, ',')
+	}
+	return append(rest, `"session_expired":1}`...)
 }
 
 func (x *exchange) sendEmpty(status int) {

@@ -77,6 +77,9 @@ func (x *exchange) run() error {
 		return err
 	}
 	x.site, x.release = site, release
+	if site.Begin != nil {
+		x.ctx = site.Begin(x.ctx, x.r)
+	}
 	x.limitBody()
 	x.allowOrigin() // before the budget, so that a page may read its 429
 	if err := x.meterSite(); err != nil {
@@ -91,7 +94,7 @@ func (x *exchange) run() error {
 		return err
 	}
 	if !x.raw.leavesCredentials() {
-		if x.caller, err = x.site.Authenticate(x.ctx, x.r); err != nil {
+		if x.caller, err = x.site.Authenticate(x.ctx, x.r, x.argument); err != nil {
 			x.caller = identity.Anonymous()
 			return err
 		}

@@ -32,10 +32,13 @@ type Site struct {
 	Store     document.Store
 	Methods   *method.Service
 
+	// Begin makes the context of a request's work; nil: the request's own.
+	Begin func(ctx context.Context, r *http.Request) context.Context
 	// Authenticate turns the credentials of a request into a caller; without
 	// any it is identity.Anonymous. Wrong ones are an AuthenticationError. It
-	// must not read the body.
-	Authenticate func(ctx context.Context, r *http.Request) (*identity.Caller, error)
+	// must not read the body: argument gives what the body holds, or nil where the
+	// body is a stream.
+	Authenticate func(ctx context.Context, r *http.Request, argument func(name string) any) (*identity.Caller, error)
 
 	// Raw returns the raw method at a canonical path, or nil.
 	Raw func(path string) *Raw

@@ -113,7 +113,7 @@ func (s *testSite) Acquire(_ context.Context, host string, _ *http.Request) (*ht
 	return s.site, func() {}, nil
 }
 
-func authenticate(_ context.Context, r *http.Request) (*identity.Caller, error) {
+func authenticate(_ context.Context, r *http.Request, _ func(string) any) (*identity.Caller, error) {
 	name := r.Header.Get("X-Test-User")
 	if c := callers[name]; c != nil {
 		return c, nil

@@ -25,6 +25,10 @@ type Caller struct {
 	Client   string   // OAuth client the credential was given to; empty: none
 	Scopes   []string // nil: the credential is not narrowed (key, session)
 
+	// Expired is set on a Guest who has sent a session that has ended, so that the
+	// client can be told why nobody is logged in.
+	Expired bool
+
 	// Restrictions narrow what the user sees to certain documents (DocType User
 	// Permission).
 	Restrictions []Restriction
