@@ -85,7 +85,7 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 		Registry: g.registry, Logger: log, Logs: g.logs, Meter: m,
 		Services: g.services, Setting: g.setting,
 		Grants: g.ledger.Grants, Decide: g.ledger.Decide,
-		KV: g.kv, Fetch: g.fetch,
+		KV: g.kv, Fetch: g.fetch, Connected: g.connected,
 		SiteLimits: g.limits, Budget: budget{g},
 		Record: g.records, Failed: g.keepFailed,
 	})

@@ -45,6 +45,9 @@ type Config struct {
 	KV     hostapi.KV                                      // what kv_* reach; nil: they are not offered
 	Fetch  func(site string, given []string) hostapi.Fetch // makes what http_fetch reaches; nil: it is not offered
 
+	// Connected makes what connected_request reaches; nil: it is not offered.
+	Connected func(site string) hostapi.Connected
+
 	// Record says whether a site wants its failed calls kept, and Failed keeps one.
 	Record func(site string) bool
 	Failed func(*replay.Call)
@@ -158,6 +161,9 @@ func (p *Plugins) guest(site string, g *registry.Generation) *guest {
 	}
 	if p.cfg.Fetch != nil {
 		common.plugin.Fetch = p.cfg.Fetch(site, given.Hosts)
+	}
+	if p.cfg.Connected != nil {
+		common.plugin.Connected = p.cfg.Connected(site)
 	}
 	return common
 }

@@ -43,7 +43,7 @@ var operations = []capability{
 	{name: abi.KVSet, run: kvSet},
 	{name: abi.KVDelete, run: kvDelete},
 	{name: abi.HTTPFetch, run: httpFetch},
-	{name: abi.ConnectedRequest, run: absent(abi.ConnectedRequest)},
+	{name: abi.ConnectedRequest, run: connectedRequest},
 	{name: abi.Enqueue, run: absent(abi.Enqueue)},
 }
 

@@ -39,52 +39,60 @@ type HTTPResponse struct {
 	Body   []byte
 }
 
-// httpFetch asks another server. It cannot be undone, so the call is not run a
-// second time after it, and it must come before the transaction: nobody waits
-// for a lock that waits for the network.
+// httpFetch asks another server.
 func httpFetch(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
 	if st.plugin.Fetch == nil {
 		return nil, missing(abi.HTTPFetch)
 	}
-	r, err := st.httpRequest(request)
+	var in outgoing
+	if err := decode(abi.HTTPFetch, request, &in); err != nil {
+		return nil, err
+	}
+	return st.callOut(abi.HTTPFetch, dst, &in, func(r *HTTPRequest) (*HTTPResponse, error) { return st.plugin.Fetch(ctx, r) })
+}
+
+// outgoing is a request as a guest writes it.
+type outgoing struct {
+	Method  string            `json:"method"`
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"`
+	Body    string            `json:"body"`
+	Base64  []byte            `json:"body_base64"`
+	Timeout float64           `json:"timeout_ms"`
+}
+
+// callOut makes an outgoing request. It cannot be undone, so the call is not run
+// a second time after it, and it must come before the transaction: nobody waits
+// for a lock that waits for the network.
+func (st *State) callOut(name string, dst []byte, in *outgoing, send func(*HTTPRequest) (*HTTPResponse, error)) ([]byte, error) {
+	r, err := st.httpRequest(name, in)
 	if err != nil {
 		return nil, err
 	}
 	if st.transaction.begun {
-		return nil, fault.Invalid("", "%s: the transaction has begun: call out before the first document call, or declare tx manual and call out before the first change", abi.HTTPFetch)
+		return nil, fault.Invalid("", "%s: the transaction has begun: call out before the first document call, or declare tx manual and call out before the first change", name)
 	}
-	if err := st.countFetch(); err != nil {
+	if err := st.countFetch(name); err != nil {
 		return nil, err
 	}
 	st.call.Outside = true
-	answer, err := st.plugin.Fetch(ctx, r)
+	answer, err := send(r)
 	if err != nil {
 		return nil, err
 	}
 	dst = appendResponse(dst, answer)
 	if limit := st.limits.Input; len(dst) > limit {
-		return nil, fault.New(fault.TooLarge, "", "%s: the answer is over %d bytes", abi.HTTPFetch, limit)
+		return nil, fault.New(fault.TooLarge, "", "%s: the answer is over %d bytes", name, limit)
 	}
 	return dst, nil
 }
 
-func (st *State) httpRequest(request []byte) (*HTTPRequest, error) {
-	var in struct {
-		Method  string            `json:"method"`
-		URL     string            `json:"url"`
-		Headers map[string]string `json:"headers"`
-		Body    string            `json:"body"`
-		Base64  []byte            `json:"body_base64"`
-		Timeout float64           `json:"timeout_ms"`
-	}
-	if err := decode(abi.HTTPFetch, request, &in); err != nil {
-		return nil, err
-	}
-	if err := need(abi.HTTPFetch, "url", in.URL); err != nil {
+func (st *State) httpRequest(name string, in *outgoing) (*HTTPRequest, error) {
+	if err := need(name, "url", in.URL); err != nil {
 		return nil, err
 	}
 	if in.Timeout < 0 || in.Timeout > 60_000 {
-		return nil, fault.New(fault.BadRequest, "", "%s: timeout_ms is not between 0 and 60000", abi.HTTPFetch)
+		return nil, fault.New(fault.BadRequest, "", "%s: timeout_ms is not between 0 and 60000", name)
 	}
 	r := &HTTPRequest{
 		Method: in.Method, URL: in.URL, Body: in.Base64, Header: make(http.Header, len(in.Headers)),
@@ -102,11 +110,11 @@ func (st *State) httpRequest(request []byte) (*HTTPRequest, error) {
 
 // countFetch counts a request for the call and for those it is nested in, whose
 // guests could otherwise ask without end by nesting.
-func (st *State) countFetch() error {
+func (st *State) countFetch(name string) error {
 	for s := st; s != nil; s = s.outer {
 		s.fetched++
 		if s.fetched > s.limits.HTTP {
-			return ending{fault.New(fault.Exhausted, "", "%s: more than %d requests", abi.HTTPFetch, s.limits.HTTP)}
+			return ending{fault.New(fault.Exhausted, "", "%s: more than %d requests", name, s.limits.HTTP)}
 		}
 	}
 	return nil

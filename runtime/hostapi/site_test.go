@@ -93,7 +93,7 @@ func newSite(t *testing.T) *site {
 	s.plugin = hostapi.Plugin{
 		Site: "one", Name: "t.guest", Limits: hostapi.DefaultLimits,
 		Grants: hostapi.Grant("doc_get", "doc_list", "doc_count", "doc_insert", "doc_update", "doc_delete",
-			"doc_submit", "doc_cancel", "method_call", "kv_get", "kv_set", "kv_delete", "http_fetch", "enqueue"),
+			"doc_submit", "doc_cancel", "method_call", "kv_get", "kv_set", "kv_delete", "http_fetch", "connected_request", "enqueue"),
 	}
 	table, err := method.NewTable(s.exports())
 	if err != nil {

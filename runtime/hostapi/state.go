@@ -24,8 +24,9 @@ type Plugin struct {
 	// that the key is not set. A nil Config has no keys.
 	Config func(ctx context.Context, key string) (json.RawMessage, error)
 
-	KV    KV    // nil: kv_get, kv_set and kv_delete are not offered
-	Fetch Fetch // nil: http_fetch is not offered
+	KV        KV        // nil: kv_get, kv_set and kv_delete are not offered
+	Fetch     Fetch     // nil: http_fetch is not offered
+	Connected Connected // nil: connected_request is not offered
 }
 
 // Limits bounds what passes between guest and host in one call. The engine

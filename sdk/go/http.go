@@ -31,9 +31,18 @@ func Fetch(r HTTPRequest) (HTTPResponse, error) {
 }
 
 // FetchConnected sends an HTTP request with the token that a Connected App holds
-// for the caller; the plugin never sees the token.
+// for the caller; the plugin never sees the token. An error of exc_type
+// NotConnectedError or ConnectionBrokenError says that the caller has to connect
+// first, or anew.
 func FetchConnected(app string, r HTTPRequest) (HTTPResponse, error) {
 	b := appendString(request(`{"app":`), app)
+	return fetch(raw.ConnectedRequest, member(b, "url", r.URL), r)
+}
+
+// FetchAsApp is FetchConnected with the app's own token, which belongs to no
+// user.
+func FetchAsApp(app string, r HTTPRequest) (HTTPResponse, error) {
+	b := member(appendString(request(`{"app":`), app), "as", "app")
 	return fetch(raw.ConnectedRequest, member(b, "url", r.URL), r)
 }
 

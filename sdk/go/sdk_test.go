@@ -65,6 +65,10 @@ func TestRequests(t *testing.T) {
 			_, err := armature.FetchConnected("App", armature.HTTPRequest{URL: "https://x", Body: []byte("b")})
 			return err
 		}, armature.Doc{"app": "App", "url": "https://x", "body": "b"}},
+		{"as an app", "connected_request", func() error {
+			_, err := armature.FetchAsApp("App", armature.HTTPRequest{URL: "https://x"})
+			return err
+		}, armature.Doc{"app": "App", "as": "app", "url": "https://x"}},
 		{"respond", "respond", func() error { return armature.Respond(202, nil, []byte("ok")) }, armature.Doc{"status": int64(202), "body": "ok"}},
 		{"list nothing special", "doc_list", func() error { _, err := armature.List("ToDo", armature.Query{}); return err }, armature.Doc{"doctype": "ToDo"}},
 		{"list", "doc_list", func() error {

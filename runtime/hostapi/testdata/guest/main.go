@@ -73,6 +73,9 @@ func kvDelete(in unsafe.Pointer, n uint32, out unsafe.Pointer, room uint32) int3
 //go:wasmimport armature1 http_fetch
 func httpFetch(in unsafe.Pointer, n uint32, out unsafe.Pointer, room uint32) int32
 
+//go:wasmimport armature1 connected_request
+func connectedRequest(in unsafe.Pointer, n uint32, out unsafe.Pointer, room uint32) int32
+
 //go:wasmimport armature1 enqueue
 func enqueue(in unsafe.Pointer, n uint32, out unsafe.Pointer, room uint32) int32
 
@@ -89,7 +92,7 @@ var capabilities = map[string]capability{
 	"doc_update": docUpdate, "doc_delete": docDelete, "doc_submit": docSubmit, "doc_cancel": docCancel,
 	"method_call": methodCall, "caller_get": callerGet, "config_get": configGet, "kv_get": kvGet,
 	"request_get": requestGet, "respond": respond,
-	"kv_set": kvSet, "kv_delete": kvDelete, "http_fetch": httpFetch, "enqueue": enqueue,
+	"kv_set": kvSet, "kv_delete": kvDelete, "http_fetch": httpFetch, "connected_request": connectedRequest, "enqueue": enqueue,
 }
 
 // Step is one import to call.
