@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -40,7 +39,7 @@ func (a *app) openPlatform(ctx context.Context, log *slog.Logger, o guestOptions
 		p.closeGuests()
 		return nil, err
 	}
-	if guests.set, err = a.newSet(host.Config{Plugins: guests, Counters: p.counts, Logger: log, SlowStatement: o.slow}); err != nil {
+	if guests.set, err = a.newSet(host.Config{Plugins: guests, Counters: p.counts, Logger: log, SlowStatement: o.slow, Idle: o.idle}); err != nil {
 		p.closeGuests()
 		return nil, errors.Join(err, p.counts.Close())
 	}
@@ -56,9 +55,9 @@ func (p *platform) start(ctx context.Context) error {
 	ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
 	p.work.Go(func() { p.set.Poll(ctx) })
 	p.work.Go(func() { p.guests.run(ctx) })
-	// Opening sites and compiling plugins leave more garbage than a server that
-	// waits for requests will make in hours; the system gets it back.
-	debug.FreeOSMemory()
+	if !p.guests.observer {
+		p.work.Go(func() { p.set.Tend(ctx) })
+	}
 	return nil
 }
 

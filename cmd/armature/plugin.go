@@ -41,16 +41,16 @@ func fileName(path string) string {
 // that may be running on the same data.
 func (a *app) withPlugins(ctx context.Context, fn func(*platform, *host.Tenant) error) error {
 	log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-	p, err := a.openPlatform(ctx, log, guestOptions{observer: true})
+	p, err := a.openPlatform(ctx, log, guestOptions{observer: true, idle: -1})
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	t, err := a.openTenant(ctx, p.set)
-	if err != nil {
+	if err := p.start(ctx); err != nil {
 		return err
 	}
-	if err := p.start(ctx); err != nil {
+	t, err := a.openTenant(ctx, p.set)
+	if err != nil {
 		return err
 	}
 	return fn(p, t)

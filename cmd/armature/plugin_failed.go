@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -40,7 +42,8 @@ func writeFailed(file string, c *replay.Call) error {
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+	// No more than the one folder: a site that was dropped must not come back.
+	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return os.WriteFile(file, text, 0o600)

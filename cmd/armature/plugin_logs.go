@@ -22,33 +22,42 @@ func (g *guests) keepLogs(ctx context.Context) {
 	tick := time.NewTicker(keepLogsEvery)
 	defer tick.Stop()
 	for {
-		g.writeLogs()
+		g.writeAllLogs()
 		select {
 		case <-ctx.Done():
-			g.writeLogs()
+			g.writeAllLogs()
 			return
 		case <-tick.C:
 		}
 	}
 }
 
-func (g *guests) writeLogs() {
-	names, err := g.layout.List()
-	if err != nil {
-		return // the poller of the sites says so
+func (g *guests) writeAllLogs() {
+	for _, site := range g.logs.Sites() {
+		g.writeLogs(site)
 	}
-	for _, site := range names {
-		g.logs.Changed(site, func(plugin string, lines []json.RawMessage) {
-			var text bytes.Buffer
-			for _, line := range lines {
-				text.Write(line)
-				text.WriteByte('\n')
-			}
-			if err := replaceFile(pluginLog(g.layout.Site(site), plugin), text.Bytes()); err != nil {
-				g.log.Warn("write down what a plugin logs", "site", site, "plugin", plugin, "error", err)
-			}
-		})
+}
+
+func (g *guests) writeLogs(site string) {
+	if g.observer {
+		return
 	}
+	g.logs.Changed(site, func(plugin string, lines []json.RawMessage) {
+		var text bytes.Buffer
+		for _, line := range lines {
+			text.Write(line)
+			text.WriteByte('\n')
+		}
+		file := pluginLog(g.layout.Site(site), plugin)
+		// No more than the one folder: a site that was dropped must not come back.
+		err := os.Mkdir(filepath.Dir(file), 0o700)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			err = replaceFile(file, text.Bytes())
+		}
+		if err != nil && g.layout.Exists(site) {
+			g.log.Warn("write down what a plugin logs", "site", site, "plugin", plugin, "error", err)
+		}
+	})
 }
 
 func pluginLog(site, plugin string) string { return filepath.Join(site, "logs", plugin+".jsonl") }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -42,16 +43,15 @@ type guests struct {
 	shared   string    // folder of the plugins for all sites
 	observer bool      // it looks at sites beside their server
 	set      *host.Set // set once the set, which needs the plugins, exists
+	watcher  *watch.Watcher
 	log      *slog.Logger
-
-	mu       sync.Mutex
-	watchers map[string]*watch.Watcher // by scope
 }
 
 // guestOptions is how plugins are run.
 type guestOptions struct {
 	shared       string // folder of the plugins for all sites; empty: the one in the data folder
 	metricsToken string
+	idle         time.Duration        // of the sites, as host.Config has it
 	slow         func() time.Duration // SQL statements worth logging; nil: none
 	observer     bool                 // by a command that ends soon
 }
@@ -66,7 +66,7 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 	g := &guests{
 		engine: e, registry: registry.New(), kv: kv.New(kv.Config{}), egress: egress.New(egress.Config{}),
 		logs: &logs.Book{}, metrics: metrics.New(o.metricsToken),
-		layout: layout, shared: o.shared, observer: o.observer, log: log, watchers: map[string]*watch.Watcher{},
+		layout: layout, shared: o.shared, observer: o.observer, log: log,
 	}
 	if g.shared == "" {
 		g.shared = layout.Plugins()
@@ -76,9 +76,13 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 		Engine: e, Registry: g.registry, Logger: log,
 		Changed: func(string) { g.ledger.Wake() },
 	})
+	if g.watcher, err = watch.New(watch.Config{Loader: g.loader, Logger: log}); err != nil {
+		return nil, errors.Join(err, e.Close(ctx))
+	}
 	g.ledger = ledger.New(ledger.Config{
 		Registry: g.registry, Loader: g.loader, Services: g.services, Folders: g.folders, Bundles: layout.Bundles(),
 		Forget: func(site, plugin string) { g.kv.Drop(site, plugin) },
+		Active: func(site string) bool { return g.set.Active(site) },
 		Logs:   g.logs, Meter: m, Logger: log, Observer: o.observer,
 	})
 	g.plugins = dispatch.New(dispatch.Config{
@@ -92,14 +96,11 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 	return g, nil
 }
 
-// start loads the plugins for all sites, and what the sites have stored, and
-// follows the folder.
+// start loads the plugins for all sites and follows their folder, and has the
+// set look as soon as a site comes or goes.
 func (g *guests) start(ctx context.Context) error {
-	if err := g.follow(ctx, registry.Shared, g.shared); err != nil {
-		return err
-	}
-	g.ledger.Sync(ctx)
-	return nil
+	g.watcher.Tell(g.layout.Sites(), g.set.Look)
+	return g.watcher.Follow(ctx, registry.Shared, g.shared)
 }
 
 // run keeps what serves up to date until ctx ends.
@@ -121,47 +122,37 @@ func (g *guests) Open(site string) (method.Invoker, document.Hooks, error) {
 		g.ledger.Shut(site)
 		return nil, nil, err
 	}
-	if err := g.follow(context.Background(), site, g.layout.SitePlugins(site)); err != nil {
+	if err := g.watcher.Follow(context.Background(), site, g.layout.SitePlugins(site)); err != nil {
 		g.Shut(site)
 		return nil, nil, err
 	}
 	return records.Invoker(plugins), records.Hooks(plugins), nil
 }
 
-// Shut satisfies host.Plugins.
+// Refresh satisfies host.Plugins.
+func (g *guests) Refresh(ctx context.Context, site string) { g.ledger.SyncSite(ctx, site) }
+
+// Shut satisfies host.Plugins. What plugins keep for a while outlives a nap of
+// their site.
 func (g *guests) Shut(site string) {
-	g.unfollow(site)
+	g.watcher.Unfollow(site)
 	g.ledger.Shut(site)
 	g.plugins.Shut(site)
-	g.kv.Drop(site)
+	g.loader.Forget(site)
+	g.writeLogs(site)
 	g.logs.Drop(site)
 }
 
-func (g *guests) follow(ctx context.Context, scope, dir string) error {
-	w, err := watch.Start(ctx, watch.Config{Dir: dir, Scope: scope, Loader: g.loader, Logger: g.log})
-	if err != nil {
-		return err
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.watchers[scope] = w
-	return nil
-}
-
-func (g *guests) unfollow(scope string) {
-	g.mu.Lock()
-	w := g.watchers[scope]
-	delete(g.watchers, scope)
-	g.mu.Unlock()
-	if w != nil {
-		w.Close()
-	}
+// Forget satisfies host.Plugins.
+func (g *guests) Forget(site string) {
+	g.kv.Drop(site)
+	g.ledger.Forget(site)
 }
 
 // close ends everything; no site is open any more. Guests that still run are
 // given until ctx ends.
 func (g *guests) close(ctx context.Context) error {
-	g.unfollow(registry.Shared)
+	g.watcher.Close()
 	g.egress.Close()
 	return g.engine.Close(ctx)
 }

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"armature/core/host"
 	"armature/core/httpapi"
 	"armature/core/metrics"
 	"armature/core/serve"
@@ -28,6 +31,7 @@ type serving struct {
 	acmeEmail     string
 	hsts          time.Duration
 
+	idle     time.Duration
 	drain    time.Duration
 	shutdown time.Duration
 
@@ -61,6 +65,7 @@ func (a *app) serveCommand() *cobra.Command {
 	flags.StringVar(&s.redirect, "redirect-listen", "", "second address, for plain HTTP, that redirects to the first")
 	flags.DurationVar(&s.hsts, "hsts", 0, "tell browsers to use TLS only for so long, 8760h for a year; 0: do not")
 	flags.StringVar(&s.plugins, "plugins", "", "folder of the plugins for all sites; without it <data>/plugins")
+	flags.DurationVar(&s.idle, "site-idle", host.DefaultIdle, "close a site that has had no request for so long, until its next one;\nbelow 0: never")
 	flags.DurationVar(&s.drain, "drain-delay", 0, "how long to go on serving, not ready, when the server stops: until\nload balancers have noticed")
 	flags.DurationVar(&s.shutdown, "shutdown-timeout", 30*time.Second, "how long requests may then take to end")
 	flags.StringVar(&s.metricsToken, "metrics-token", "", "bearer token for /metrics; without it they are for this machine only")
@@ -79,7 +84,7 @@ func (a *app) serve(cmd *cobra.Command) error {
 	for _, name := range misspelt(settingNames(cmd.Root()), os.Environ()) {
 		log.Warn("the environment has a variable that is no setting", "name", name)
 	}
-	p, err := a.openPlatform(ctx, log, guestOptions{shared: s.plugins, metricsToken: s.metricsToken, slow: out.slow})
+	p, err := a.openPlatform(ctx, log, guestOptions{shared: s.plugins, metricsToken: s.metricsToken, slow: out.slow, idle: s.idle})
 	if err != nil {
 		return err
 	}
@@ -91,12 +96,15 @@ func (a *app) serve(cmd *cobra.Command) error {
 		return err
 	}
 	defer server.Close()
-	if err := a.openSites(ctx, p, log); err != nil {
-		return err
-	}
 	if err := p.start(ctx); err != nil {
 		return err
 	}
+	if err := a.openSites(ctx, p, log); err != nil {
+		return err
+	}
+	// Compiling plugins and opening a site leave more garbage than a server that
+	// waits for requests will make in hours; the system gets it back.
+	debug.FreeOSMemory()
 	defer onHangup(func() { a.reload(cmd, server, out) })()
 	ready := &readiness{check: p.ready}
 	handler := p.guests.metrics.Beside(httpapi.New(httpapi.Config{
@@ -127,9 +135,10 @@ func (a *app) listening(p *platform, log *slog.Logger) serve.Config {
 	return c
 }
 
-// openSites opens every site, after making the default one where there is none.
-// A site that fails does not keep the others from being served, except when its
-// key shows that the whole installation was started wrongly.
+// openSites makes the default site where there is none, and otherwise opens one
+// of those there are, to find out before serving what would keep all of them
+// from being served: another key, a database that is away. The others are opened
+// by their first requests.
 func (a *app) openSites(ctx context.Context, p *platform, log *slog.Logger) error {
 	names, err := a.layout().List()
 	if err != nil {
@@ -139,18 +148,14 @@ func (a *app) openSites(ctx context.Context, p *platform, log *slog.Logger) erro
 		_, err := p.set.Create(ctx, site.Default)
 		return err
 	}
-	var failures []error
-	for _, name := range names {
-		if _, err := p.set.Open(ctx, name); err != nil {
-			if errors.Is(err, site.ErrWrongMaster) {
-				return err
-			}
-			log.Error("a site cannot be served", "site", name, "error", err)
-			failures = append(failures, err)
-		}
+	name := names[0]
+	if slices.Contains(names, site.Default) {
+		name = site.Default
 	}
-	if len(failures) == len(names) {
-		return errors.Join(failures...)
+	_, err = p.set.Open(ctx, name)
+	if err != nil && len(names) > 1 && !errors.Is(err, site.ErrWrongMaster) {
+		log.Error("a site cannot be served; the others may", "site", name, "error", err)
+		return nil
 	}
-	return nil
+	return err
 }

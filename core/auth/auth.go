@@ -89,6 +89,9 @@ func New(c Config) *Service {
 	if s.setting == nil {
 		s.setting = func(string) json.RawMessage { return nil }
 	}
+	t := tables()
+	s.failures = &tally{s: s, dt: t.failures, lasts: s.interval}
+	s.resets = resets{dt: t.resets, wishes: &tally{s: s, dt: t.wishes, lasts: func() time.Duration { return resetEvery }}}
 	h := header{"token": s.token, "basic": s.basic}
 	for name, scheme := range c.Schemes {
 		h[name] = scheme

@@ -37,18 +37,6 @@ type resets struct {
 	wishes *tally
 }
 
-func (s *Service) installResets(ctx context.Context) (err error) {
-	s.resets.dt, err = s.private(ctx, "Password Reset", "armature_password_reset", []document.FieldDefinition{
-		{Name: "user", Type: "Data", Indexed: 1},
-		{Name: "expires", Type: "Int", Indexed: 1}, // seconds
-	})
-	if err != nil {
-		return err
-	}
-	s.resets.wishes, err = s.newTally(ctx, "Password Reset Wish", "armature_password_reset_wish", func() time.Duration { return resetEvery })
-	return err
-}
-
 // Reset is a key that lets its holder set a user's password once.
 type Reset struct {
 	User     string

@@ -3,10 +3,10 @@ package auth
 import (
 	"context"
 	"encoding/hex"
-	"fmt"
 	"net/http"
 	"net/netip"
 	"strconv"
+	"sync"
 	"time"
 
 	"armature/core/document"
@@ -33,34 +33,37 @@ type tally struct {
 }
 
 // newTally makes the table of a tally.
-func (s *Service) newTally(ctx context.Context, name, table string, lasts func() time.Duration) (*tally, error) {
-	dt, err := s.private(ctx, name, table, []document.FieldDefinition{
+func newTally(name, table string) *document.DocType {
+	return private(name, table, []document.FieldDefinition{
 		{Name: "count", Type: "Int"},
 		{Name: "since", Type: "Int", Indexed: 1},
 	})
-	return &tally{s: s, dt: dt, lasts: lasts}, err
 }
 
-// private makes a table that is no DocType of the schema.
-func (s *Service) private(ctx context.Context, name, table string, fields []document.FieldDefinition) (*document.DocType, error) {
+// Tables are the tables of this package that belong to no DocType of the schema,
+// so that no request can name them. Whoever opens a site makes them.
+func Tables() []*document.DocType {
+	t := tables()
+	return []*document.DocType{t.failures, t.resets, t.wishes}
+}
+
+// tables are the same for every site.
+var tables = sync.OnceValue(func() (t struct{ failures, resets, wishes *document.DocType }) {
+	t.failures = newTally("Login Failure", "armature_login_failure")
+	t.resets = private("Password Reset", "armature_password_reset", []document.FieldDefinition{
+		{Name: "user", Type: "Data", Indexed: 1},
+		{Name: "expires", Type: "Int", Indexed: 1}, // seconds
+	})
+	t.wishes = newTally("Password Reset Wish", "armature_password_reset_wish")
+	return t
+})
+
+func private(name, table string, fields []document.FieldDefinition) *document.DocType {
 	dt, err := document.Define(document.Definition{Name: name, Table: table, Fields: fields})
 	if err != nil {
-		return nil, err
+		panic(err) // a constant of this package is wrong
 	}
-	err = s.store.Write(ctx, document.Alone, func(tx document.Tx) error { return tx.Migrate(ctx, dt) })
-	if err != nil {
-		return nil, fmt.Errorf("table of the %s: %w", name, err)
-	}
-	return dt, nil
-}
-
-// Install makes the tables that belong to no DocType. It is run once as a site
-// is opened, before anybody logs in.
-func (s *Service) Install(ctx context.Context) (err error) {
-	if s.failures, err = s.newTally(ctx, "Login Failure", "armature_login_failure", s.interval); err != nil {
-		return err
-	}
-	return s.installResets(ctx)
+	return dt
 }
 
 // network is the address that things are counted under. An IPv6 network counts

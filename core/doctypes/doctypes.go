@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 
 	"armature/core/document"
 )
@@ -30,6 +31,44 @@ type builtin struct {
 	values map[string]any
 	hash   string
 }
+
+// all is everything shipped.
+type all struct {
+	types   []*builtin
+	records []map[string]any
+	boot    *document.Schema
+	version string
+}
+
+// shipped is everything, read once: it is the same for every site.
+var shipped = sync.OnceValues(func() (*all, error) {
+	a := &all{}
+	var err error
+	if a.types, err = load(); err != nil {
+		return nil, fmt.Errorf("read built-in DocTypes: %w", err)
+	}
+	sum := sha256.New()
+	types := make([]*document.DocType, 0, len(a.types))
+	for _, b := range a.types {
+		dt, err := document.Define(b.Definition)
+		if err != nil {
+			return nil, fmt.Errorf("built-in DocType %s: %w", b.Name, err)
+		}
+		types = append(types, dt)
+		sum.Write([]byte(b.hash))
+	}
+	a.boot = document.NewSchema(0, types)
+	if a.records, err = records(); err != nil {
+		return nil, fmt.Errorf("read built-in records: %w", err)
+	}
+	text, err := json.Marshal(a.records)
+	if err != nil {
+		return nil, err
+	}
+	sum.Write(text)
+	a.version = hex.EncodeToString(sum.Sum(nil))
+	return a, nil
+})
 
 // load reads every shipped definition; the three in which DocTypes themselves
 // are stored come first.

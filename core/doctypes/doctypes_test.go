@@ -7,14 +7,11 @@ import (
 )
 
 func TestShippedDefinitionsAreWhole(t *testing.T) {
-	all, err := load()
+	all, err := shipped()
 	if err != nil {
 		t.Fatal(err)
 	}
-	boot, err := bootSchema(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	boot := all.boot
 	tables := map[string]string{}
 	for dt := range boot.All {
 		if other, taken := tables[dt.Table]; taken {
@@ -35,7 +32,7 @@ func TestShippedDefinitionsAreWhole(t *testing.T) {
 	}
 	// A key nobody reads is a misspelt one.
 	head := boot.DocType(document.DocTypeName)
-	for _, b := range all {
+	for _, b := range all.types {
 		for key := range b.values {
 			if head.Field(key) == nil {
 				t.Errorf("%s: DocType has no field %s", b.Name, key)

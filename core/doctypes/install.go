@@ -14,40 +14,60 @@ import (
 // Install brings a site's built-in DocTypes and records to what this binary
 // ships and returns the schema. now is the site's wall clock.
 func Install(ctx context.Context, store document.Store, now func() time.Time, log *slog.Logger) (*document.Schema, error) {
-	all, err := load()
-	if err != nil {
-		return nil, fmt.Errorf("read built-in DocTypes: %w", err)
-	}
-	boot, err := bootSchema(all)
+	all, err := shipped()
 	if err != nil {
 		return nil, err
 	}
-	in := &installer{store: store, boot: boot, now: now, log: log}
-	if err := in.definitions(ctx, all); err != nil {
+	in := &installer{store: store, boot: all.boot, now: now, log: log}
+	if err := in.definitions(ctx, all.types); err != nil {
 		return nil, fmt.Errorf("install DocTypes: %w", err)
 	}
-	schema, err := in.load(ctx)
+	schema, err := Load(ctx, store)
 	if err != nil {
 		return nil, err
 	}
-	if err := in.records(ctx, schema); err != nil {
+	if err := in.records(ctx, schema, all.records); err != nil {
 		return nil, fmt.Errorf("install records: %w", err)
 	}
 	return schema, nil
 }
 
-// bootSchema is the built-in DocTypes by themselves: enough to read what is
-// stored.
-func bootSchema(all []*builtin) (*document.Schema, error) {
-	types := make([]*document.DocType, 0, len(all))
-	for _, b := range all {
-		dt, err := document.Define(b.Definition)
-		if err != nil {
-			return nil, err
-		}
-		types = append(types, dt)
+// Load reads the schema of a site that was installed before, by this binary or
+// one that ships the same Version.
+func Load(ctx context.Context, store document.Store) (*document.Schema, error) {
+	all, err := shipped()
+	if err != nil {
+		return nil, err
 	}
-	return document.NewSchema(0, types), nil
+	v, err := store.Versions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var schema *document.Schema
+	err = store.Read(ctx, func(tx document.Tx) error {
+		schema, err = document.LoadSchema(ctx, tx, all.boot, v.Schema)
+		return err
+	})
+	return schema, err
+}
+
+// Version names what this binary ships: another text, another Install.
+func Version() (string, error) {
+	all, err := shipped()
+	if err != nil {
+		return "", err
+	}
+	return all.version, nil
+}
+
+// Boot is the built-in DocTypes by themselves: enough to read the DocTypes that
+// are stored.
+func Boot() (*document.Schema, error) {
+	all, err := shipped()
+	if err != nil {
+		return nil, err
+	}
+	return all.boot, nil
 }
 
 type installer struct {
@@ -178,25 +198,8 @@ func (in *installer) own(doc *document.Document) {
 	}
 }
 
-func (in *installer) load(ctx context.Context) (*document.Schema, error) {
-	v, err := in.store.Versions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var schema *document.Schema
-	err = in.store.Read(ctx, func(tx document.Tx) error {
-		schema, err = document.LoadSchema(ctx, tx, in.boot, v.Schema)
-		return err
-	})
-	return schema, err
-}
-
 // records stores the shipped records that are not there yet.
-func (in *installer) records(ctx context.Context, schema *document.Schema) error {
-	all, err := records()
-	if err != nil {
-		return err
-	}
+func (in *installer) records(ctx context.Context, schema *document.Schema, all []map[string]any) error {
 	return in.store.Write(ctx, document.Alone, func(tx document.Tx) error {
 		for _, values := range all {
 			if err := in.record(ctx, tx, schema, values); err != nil {

@@ -7,9 +7,12 @@ func (t *Tenant) release() {
 	}
 }
 
-// end closes a site that has left the set and that nobody holds any more.
+// end closes a tenant that is retired and that nobody holds any more.
 func (t *Tenant) end() {
 	t.close()
+	t.entry.tenant.CompareAndSwap(t, nil)
+	t.set.notLatest(t)
+	close(t.ended)
 	t.set.open.Done()
 }
 
@@ -19,7 +22,6 @@ func (t *Tenant) close() {
 		t.set.c.Plugins.Shut(t.Site.Name)
 	}
 	t.stopPost()
-	t.stopSweep()
 	t.Connected.Close()
 	if err := t.storage.Close(); err != nil {
 		t.log.Error("close the file storage", "error", err)

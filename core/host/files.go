@@ -52,19 +52,6 @@ func (t *Tenant) openFiles() error {
 	return err
 }
 
-// sweepFiles removes, in the background, what an earlier process has left.
-func (t *Tenant) sweepFiles() {
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := t.Files.Sweep(ctx); err != nil && ctx.Err() == nil {
-			t.log.Error("sweep the files", "error", err)
-		}
-	}()
-	t.stopSweep = func() { stop(); <-done }
-}
-
 // callWithFile runs a method on an uploaded file: the fields of the form are its
 // arguments, the file is the body of its request.
 func (t *Tenant) callWithFile(ctx context.Context, caller *identity.Caller, c file.MethodCall) (json.RawMessage, error) {

@@ -109,16 +109,35 @@ func TestRefreshFollowsTheFolder(t *testing.T) {
 	if _, err := other.Create(t.Context(), "late"); err != nil {
 		t.Fatal(err)
 	}
+	other.Close("late")
+	configure(t, layout, "late", "hosts", `["late.example"]`)
 	s.Refresh(t.Context())
-	if s.Tenant("late") == nil {
-		t.Fatal("a site that another process made is not served")
+	if got := acquired(t, s, "late.example"); got != "late" {
+		t.Fatalf("a site that another process made is not served: %q answers", got)
 	}
+	late := s.Tenant("late")
 	if _, err := layout.Drop("late"); err != nil {
 		t.Fatal(err)
 	}
 	s.Refresh(t.Context())
-	if s.Tenant("late") != nil {
-		t.Error("a dropped site is still served")
+	if got := acquired(t, s, "late.example"); got != "default" {
+		t.Errorf("a dropped site is still served: %q answers", got)
+	}
+	if err := late.Store.Ping(t.Context()); err == nil {
+		t.Error("the database of a dropped site is still open")
+	}
+	// A new site of the name is another one.
+	other.Refresh(t.Context())
+	if _, err := other.Create(t.Context(), "late"); err != nil {
+		t.Fatal(err)
+	}
+	configure(t, layout, "late", "hosts", `["late.example"]`)
+	s.Refresh(t.Context())
+	if got := acquired(t, s, "late.example"); got != "late" {
+		t.Errorf("%q answers for the new site", got)
+	}
+	if s.Tenant("late") == late {
+		t.Error("the new site is served by what the old one was")
 	}
 }
 
@@ -226,6 +245,9 @@ func (p *countingPlugins) Open(site string) (method.Invoker, document.Hooks, err
 	return nil, nil, nil
 }
 
+func (p *countingPlugins) Refresh(context.Context, string) {}
+func (p *countingPlugins) Forget(string)                   {}
+
 func (p *countingPlugins) Shut(site string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -241,9 +263,6 @@ func TestCloseWaitsForRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close("default")
-	if got := acquired(t, s, "x"); got != "" {
-		t.Errorf("a closed site takes new requests: %q", got)
-	}
 	// The request that came before goes on to its end.
 	err = edge.Store.Read(t.Context(), func(tx document.Tx) error {
 		_, err := edge.Documents.Get(t.Context(), tx, identity.Root(), "User", identity.Administrator)
@@ -252,12 +271,20 @@ func TestCloseWaitsForRequests(t *testing.T) {
 	if err != nil {
 		t.Errorf("a running request: %v", err)
 	}
+	// One that comes now waits for it to end, and gets the site opened again.
+	come := make(chan string)
+	go func() { come <- acquired(t, s, "x") }()
+	plugins.mu.Lock()
 	if plugins.open["default"] != 1 {
-		t.Error("the plugins of a site in use were shut")
+		t.Error("the plugins of a site in use were shut, or opened twice")
 	}
+	plugins.mu.Unlock()
 	release()
-	if plugins.open["default"] != 0 {
-		t.Error("the plugins were not shut")
+	if got := <-come; got != "default" {
+		t.Errorf("%q answers afterwards", got)
+	}
+	if s.Tenant("default") == tenant {
+		t.Error("a closed tenant serves")
 	}
 	if err := tenant.Store.Ping(context.Background()); err == nil {
 		t.Error("the database is still open")
@@ -280,7 +307,8 @@ func TestHammerOpenAndClose(t *testing.T) {
 				}
 				edge, release, err := s.Acquire(t.Context(), "x", r)
 				if err != nil {
-					continue // it is being opened again
+					t.Errorf("a site that is opened again: %v", err)
+					return
 				}
 				if err := edge.Store.Ping(t.Context()); err != nil {
 					t.Errorf("a site in use was closed: %v", err)

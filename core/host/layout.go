@@ -46,6 +46,9 @@ func (l Layout) Files(name string) string { return filepath.Join(l.Site(name), "
 // Config is the file that holds a site's configuration.
 func (l Layout) Config(name string) string { return filepath.Join(l.Site(name), "site_config.json") }
 
+// tendedFile was written when the site's housekeeping was last done.
+func (l Layout) tendedFile(name string) string { return filepath.Join(l.Site(name), ".tended") }
+
 func (l Layout) database(name string) string { return filepath.Join(l.Site(name), "site.db") }
 
 // Make makes the folders of the installation. Others than the owner may not

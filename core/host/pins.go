@@ -27,3 +27,9 @@ func (p *pins) drop() (last bool) { return p.n.Add(-1) == retired }
 
 // retire reports whether nobody holds it.
 func (p *pins) retire() (last bool) { return p.n.Add(retired) == retired }
+
+// retireUnused retires it if nobody holds it, and reports whether it did.
+func (p *pins) retireUnused() bool { return p.n.CompareAndSwap(0, retired) }
+
+// retired reports whether it takes nobody any more.
+func (p *pins) retired() bool { return p.n.Load() >= retired }

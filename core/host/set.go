@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"slices"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +28,9 @@ import (
 // pollEvery is how often the set looks for what other processes have changed.
 const pollEvery = time.Second
 
+// DefaultIdle is how long a site stays open without a request.
+const DefaultIdle = 5 * time.Minute
+
 // Config is what a Set needs.
 type Config struct {
 	Layout   Layout
@@ -41,6 +44,7 @@ type Config struct {
 	Logger   *slog.Logger
 	Clock    func() time.Time // of the sites; nil: the system's
 	Store    store.Options    // of their databases, but for the logger
+	Idle     time.Duration    // how long a site stays open without a request; 0: DefaultIdle, below 0: for ever
 
 	// SlowStatement tells how long an SQL statement may take before it is logged;
 	// 0, and nil: none is.
@@ -58,24 +62,43 @@ type Config struct {
 type Plugins interface {
 	// Open adds a site and returns its methods and its hooks, which may be nil.
 	Open(site string) (method.Invoker, document.Hooks, error)
-	// Shut removes a site.
+	// Refresh takes over what the site's database says of plugins. It is called
+	// once the services of a site can be used and before its first request, and
+	// before a request that comes after a while without any.
+	Refresh(ctx context.Context, site string)
+	// Shut removes a site that is put to sleep or dropped.
 	Shut(site string)
+	// Forget drops what is kept of a site that sleeps; it has been dropped.
+	Forget(site string)
 }
 
-// Set is the open sites of a process.
+// Set is the sites of a process. A site is opened by its first request and put
+// to sleep when it has had none for a while.
 type Set struct {
-	c     Config
-	table atomic.Pointer[table]
+	c      Config
+	table  atomic.Pointer[table]
+	ctx    context.Context // of openings; ends with CloseAll
+	cancel context.CancelFunc
+	look   chan struct{} // wakes Poll
 
 	shrinker *file.Shrinker // of all sites: it bounds the memory of images
 	hasher   *auth.Hasher   // of all sites: it bounds what logging in costs the others
 
-	mu     sync.Mutex // held while sites are opened and closed
+	// tick counts the rounds of Poll. A request finds out by it that its site was
+	// not looked at lately.
+	tick atomic.Int64
+
+	refreshing sync.Mutex // one Refresh at a time
+
+	mu     sync.Mutex // of the table's changes and of closed
 	closed bool
 	open   sync.WaitGroup // tenants that are not closed yet
+
+	lastMu sync.Mutex
+	last   map[string]*Tenant // by name: the latest, until it has ended
 }
 
-// NewSet makes a set without sites.
+// NewSet makes the set of the sites in the data folder, all asleep.
 func NewSet(c Config) *Set {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -86,8 +109,18 @@ func NewSet(c Config) *Set {
 	if c.Egress == nil {
 		c.Egress = egress.New(egress.Config{})
 	}
-	s := &Set{c: c, shrinker: file.NewShrinker(1), hasher: auth.NewHasher()}
+	if c.Idle == 0 {
+		c.Idle = DefaultIdle
+	}
+	s := &Set{
+		c: c, look: make(chan struct{}, 1), last: map[string]*Tenant{},
+		shrinker: file.NewShrinker(1), hasher: auth.NewHasher(),
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.table.Store(newTable(nil))
+	if err := s.readSites(); err != nil {
+		s.c.Logger.Error("look for sites", "error", err)
+	}
 	return s
 }
 
@@ -99,124 +132,109 @@ func (s *Set) Create(ctx context.Context, name string) (*Tenant, error) {
 	return s.Open(ctx, name)
 }
 
-// Open opens a site and adds it to the set; one that is open already is
-// returned as it is. A site that does not exist is fs.ErrNotExist.
+// Open opens a site for somebody who is no request: a command. A site that does
+// not exist is fs.ErrNotExist. Poll may put the site to sleep again.
 func (s *Set) Open(ctx context.Context, name string) (*Tenant, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, errors.New("the server is shutting down")
+	e := s.table.Load().byName[name]
+	if e == nil {
+		if err := s.readSites(); err != nil {
+			return nil, err
+		}
+		if e = s.table.Load().byName[name]; e == nil {
+			return nil, fmt.Errorf("site %s: %w", name, fs.ErrNotExist)
+		}
 	}
-	if t := s.Tenant(name); t != nil {
-		return t, nil
-	}
-	if !s.c.Layout.Exists(name) {
-		return nil, fmt.Errorf("site %s: %w", name, fs.ErrNotExist)
-	}
-	t, err := s.openTenant(ctx, name)
+	t, err := s.wake(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	s.open.Add(1)
-	s.table.Store(newTable(append(slices.Clone(s.tenants()), t)))
+	t.release()
 	return t, nil
 }
 
 // Tenant returns an open site, or nil.
-func (s *Set) Tenant(name string) *Tenant { return s.table.Load().byName[name] }
-
-// tenants are the open sites, by name.
-func (s *Set) tenants() []*Tenant { return s.table.Load().tenants }
-
-// reindex makes the hosts of changed configurations count.
-func (s *Set) reindex() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.table.Store(newTable(s.tenants()))
-}
-
-// Acquire finds the site that answers the host; it satisfies httpapi.Sites.
-func (s *Set) Acquire(_ context.Context, host string, _ *http.Request) (*httpapi.Site, func(), error) {
-	t := s.table.Load().find(host)
-	if t == nil || !t.pins.take() {
-		return nil, nil, fault.Missing("No site answers %s", host)
-	}
-	return t.edge.Load(), t.releaser, nil
-}
-
-// Ready reports whether every open site's database answers; it fails while
-// there is no site.
-func (s *Set) Ready(ctx context.Context) error {
-	tenants := s.tenants()
-	if len(tenants) == 0 {
-		return errors.New("no site is open")
-	}
-	for _, t := range tenants {
-		if err := t.Store.Ping(ctx); err != nil {
-			return fmt.Errorf("site %s: %w", t.Site.Name, err)
-		}
+func (s *Set) Tenant(name string) *Tenant {
+	if e := s.table.Load().byName[name]; e != nil {
+		return e.tenant.Load()
 	}
 	return nil
 }
 
-// Poll keeps the sites up to date until ctx ends.
-func (s *Set) Poll(ctx context.Context) {
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.Refresh(ctx)
-		}
-	}
-}
-
-// Refresh takes over, once, what other processes have changed: sites that came
-// and went, their configuration and their DocTypes. Failures are logged: the
-// next round tries again.
-func (s *Set) Refresh(ctx context.Context) {
-	names, err := s.c.Layout.List()
-	if err != nil {
-		s.c.Logger.Error("look for sites", "error", err)
-		return
-	}
-	for _, t := range s.tenants() {
-		if !slices.Contains(names, t.Site.Name) {
-			s.c.Logger.Info("site is gone", "site", t.Site.Name)
-			s.Close(t.Site.Name)
-			continue
-		}
-		if err := t.refresh(ctx); err != nil && ctx.Err() == nil {
-			t.log.Error("look for changes of the site", "error", err)
-		}
-	}
-	for _, name := range names {
-		if s.Tenant(name) != nil || ctx.Err() != nil {
-			continue
-		}
-		if _, err := s.Open(ctx, name); err != nil {
-			s.c.Logger.Error("open a new site", "site", name, "error", err)
-		}
-	}
-}
-
-// Close takes a site out of the set; it is closed when the last request on it
-// has ended.
-func (s *Set) Close(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.close(name)
-}
-
-func (s *Set) close(name string) {
+// Active reports whether a site is open and has had a request lately. What
+// another process has changed need not be looked for on one that has not: its
+// next request does.
+func (s *Set) Active(name string) bool {
 	t := s.Tenant(name)
-	if t == nil {
-		return
+	return t != nil && t.checked.Load() >= s.tick.Load()
+}
+
+// Acquire finds the site that answers the host and opens it if it sleeps; it
+// satisfies httpapi.Sites.
+func (s *Set) Acquire(ctx context.Context, host string, _ *http.Request) (*httpapi.Site, func(), error) {
+	e := s.table.Load().find(host)
+	if e == nil {
+		return nil, nil, fault.Missing("No site answers %s", host)
 	}
-	s.table.Store(newTable(slices.DeleteFunc(slices.Clone(s.tenants()), func(o *Tenant) bool { return o == t })))
-	if t.pins.retire() {
+	t := e.serving.Load()
+	if t == nil || !t.pins.take() {
+		var err error
+		if t, err = s.wake(ctx, e); err != nil {
+			return nil, nil, notOpened(host, err)
+		}
+	}
+	if t.checked.Load() < s.tick.Load() {
+		t.catchUp(ctx)
+	}
+	t.used.note()
+	return t.edge.Load(), t.releaser, nil
+}
+
+// notOpened is what a client is told of a site that could not be opened.
+func notOpened(host string, err error) error {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, errClosed):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.Missing("No site answers %s", host)
+	case errors.Is(err, context.DeadlineExceeded), fault.KindOf(err) == fault.Unavailable, fault.KindOf(err) == fault.Timeout:
+		return fault.Wrap(fault.Unavailable, "", err, "The site cannot be opened now; try again later")
+	}
+	return fault.Wrap(fault.Internal, "", err, "The site cannot be opened")
+}
+
+// Ready reports whether the server can serve: there is a site, and the database
+// of all sites answers. It opens none; what is wrong with one of many sites is
+// that site's.
+func (s *Set) Ready(ctx context.Context) error {
+	if len(s.table.Load().entries) == 0 {
+		return errors.New("there is no site")
+	}
+	if _, err := os.Stat(s.c.Layout.Sites()); err != nil {
+		return err
+	}
+	if s.c.Database == "" {
+		return nil
+	}
+	for _, e := range s.table.Load().entries {
+		if t := e.serving.Load(); t != nil && t.pins.take() {
+			defer t.release()
+			return t.Store.Ping(ctx)
+		}
+	}
+	return store.Ping(ctx, s.c.Database)
+}
+
+// Close puts a site to sleep when the last request on it has ended. The next one
+// opens it again.
+func (s *Set) Close(name string) {
+	if e := s.table.Load().byName[name]; e != nil {
+		s.close(e)
+	}
+}
+
+func (s *Set) close(e *entry) {
+	t := e.serving.Swap(nil)
+	if t != nil && t.pins.retire() {
 		t.end()
 	}
 }
@@ -226,8 +244,9 @@ func (s *Set) close(name string) {
 func (s *Set) CloseAll() {
 	s.mu.Lock()
 	s.closed = true
-	for _, t := range s.tenants() {
-		s.close(t.Site.Name)
+	s.cancel()
+	for _, e := range s.table.Load().entries {
+		s.close(e)
 	}
 	s.mu.Unlock()
 	s.open.Wait()

@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"armature/core/auth"
 	"armature/core/connectedapp"
-	"armature/core/doctypes"
 	"armature/core/document"
 	"armature/core/file"
 	"armature/core/httpapi"
@@ -34,20 +33,24 @@ type Tenant struct {
 	Files     *file.Service
 	Connected *connectedapp.Service
 
-	set        *Set
-	web        *web.Pages
-	log        *slog.Logger
-	storage    storage
-	stopSweep  func() // waits for it
-	stopPost   func() // waits for it
-	wishes     chan wish
-	invoker    method.Invoker
-	table      *method.Table
-	limiter    *ratelimit.Limiter
-	configured time.Time // modification time of the configuration in use
-	edge       atomic.Pointer[httpapi.Site]
-	pins       pins
-	releaser   func() // release, bound once
+	set      *Set
+	entry    *entry
+	web      *web.Pages
+	log      *slog.Logger
+	storage  storage
+	stopPost func() // waits for it
+	wishes   chan wish
+	invoker  method.Invoker
+	table    *method.Table
+	limiter  *ratelimit.Limiter
+	edge     atomic.Pointer[httpapi.Site]
+	pins     pins
+	releaser func() // release, bound once
+	used     usage
+	ended    chan struct{} // closed when it is closed
+
+	checked  atomic.Int64 // the tick at which changes of others were taken over
+	checking sync.Mutex
 }
 
 // Methods runs the site's methods with the configuration of now.
@@ -64,13 +67,12 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 			err = fmt.Errorf("open site %s: %w", name, err)
 		}
 	}()
-	t = &Tenant{set: s, log: s.c.Logger.With("site", name)}
+	t = &Tenant{set: s, log: s.c.Logger.With("site", name), ended: make(chan struct{})}
 	t.releaser = t.release
 	config, err := s.c.Layout.ReadConfig(name)
 	if err != nil {
 		return nil, err
 	}
-	t.configured = s.configTime(name)
 	db, err := s.openStore(ctx, name, t.log)
 	if err != nil {
 		return nil, err
@@ -81,7 +83,8 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 		}
 	}()
 	t.Store = db
-	secret, err := s.siteSecret(ctx, t.Store)
+	now := func() time.Time { return s.now().In(config.Location()) } // the site comes with its key
+	secret, schema, err := s.prepare(ctx, t, now)
 	if err != nil {
 		return nil, err
 	}
@@ -89,18 +92,11 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 		return nil, err
 	}
 	t.limiter = ratelimit.New(t.Site, s.c.Counters, t.log)
-	schema, err := doctypes.Install(ctx, t.Store, t.Site.Now, t.log)
-	if err != nil {
-		return nil, err
-	}
 	catalog := document.NewCatalog(schema)
 	t.Auth = auth.New(auth.Config{
 		Store: t.Store, Catalog: catalog, Secret: secret, Now: t.Site.Now, Hasher: s.hasher,
 		Setting: t.setting,
 	})
-	if err := t.Auth.Install(ctx); err != nil {
-		return nil, err
-	}
 	t.web = web.New(web.Config{Auth: t.Auth, Name: t.displayName, AskReset: t.askReset})
 	if err := t.openFiles(); err != nil {
 		return nil, err
@@ -141,9 +137,16 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 		return nil, err
 	}
 	t.publish()
-	t.sweepFiles()
 	t.startPost()
 	return t, nil
+}
+
+// now is the clock of the sites.
+func (s *Set) now() time.Time {
+	if s.c.Clock == nil {
+		return time.Now()
+	}
+	return s.c.Clock()
 }
 
 // publish makes what the edge sees of the site from its configuration.
@@ -193,35 +196,34 @@ func (t *Tenant) authenticate(ctx context.Context, r *http.Request, argument fun
 	return t.Auth.Authenticate(auth.WithArguments(ctx, argument), r)
 }
 
-// refresh takes over what other processes have changed.
-func (t *Tenant) refresh(ctx context.Context) error {
-	return errors.Join(t.refreshConfig(), t.Documents.Refresh(ctx))
-}
-
-// refreshConfig reads the configuration if its file is another than before. One
-// that is wrong leaves the old one in use.
-func (t *Tenant) refreshConfig() error {
-	modified := t.set.configTime(t.Site.Name)
-	if modified.Equal(t.configured) {
-		return nil
-	}
-	config, err := t.set.c.Layout.ReadConfig(t.Site.Name)
-	t.configured = modified
-	if err != nil {
-		return err
-	}
+// configure has the site go by another configuration.
+func (t *Tenant) configure(config *site.Config) {
 	t.Site.SetConfig(config)
 	t.publish()
-	t.set.reindex()
 	t.log.Info("configuration changed")
-	return nil
 }
 
-// configTime is when the configuration was written; zero when there is none.
-func (s *Set) configTime(name string) time.Time {
-	info, err := os.Stat(s.c.Layout.Config(name))
-	if err != nil {
-		return time.Time{}
+// refresh takes over the DocTypes that other processes have changed, on behalf of
+// everybody until after the tick.
+func (t *Tenant) refresh(ctx context.Context, tick int64) {
+	if err := t.Documents.Refresh(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		t.log.Error("look for changes of the site", "error", err)
 	}
-	return info.ModTime()
+	t.checked.Store(tick)
+}
+
+// catchUp takes over what other processes have changed since the last request on
+// a site that has had none for a while: nobody looks at such a site.
+func (t *Tenant) catchUp(ctx context.Context) {
+	t.checking.Lock()
+	defer t.checking.Unlock()
+	tick := t.set.tick.Load()
+	if t.checked.Load() >= tick {
+		return // somebody else has done it
+	}
+	ctx = context.WithoutCancel(ctx) // others wait for it
+	if t.set.c.Plugins != nil {
+		t.set.c.Plugins.Refresh(ctx, t.Site.Name)
+	}
+	t.refresh(ctx, tick)
 }

@@ -47,6 +47,8 @@ type setter struct{ tenant *host.Tenant }
 
 func (h *setter) Open(string) (method.Invoker, document.Hooks, error) { return nil, h, nil }
 func (h *setter) Shut(string)                                         {}
+func (h *setter) Refresh(context.Context, string)                     {}
+func (h *setter) Forget(string)                                       {}
 func (h *setter) Handles(doctype string) bool                         { return doctype == "Note" }
 func (h *setter) Guest(string) bool                                   { return true }
 

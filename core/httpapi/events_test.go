@@ -26,6 +26,8 @@ type recorder struct {
 
 func (r *recorder) Open(string) (method.Invoker, document.Hooks, error) { return nil, r, nil }
 func (r *recorder) Shut(string)                                         {}
+func (r *recorder) Refresh(context.Context, string)                     {}
+func (r *recorder) Forget(string)                                       {}
 func (r *recorder) Handles(doctype string) bool                         { return doctype == r.doctype }
 func (r *recorder) Guest(string) bool                                   { return true }
 

@@ -51,8 +51,17 @@ func (s *Store) fixed(cells []cell, format string, args ...any) *statement {
 }
 
 // createOwnTables makes the store's own tables where they are missing. Several
-// processes may do so at once: the loser of that race tries again.
+// processes may do so at once: the loser of that race tries again. A database
+// that was opened before is only read.
 func (s *Store) createOwnTables(ctx context.Context) error {
+	found := false
+	err := s.query(ctx, s.backend.reader(), s.own.versions, nil, func([]any) error {
+		found = true
+		return nil
+	})
+	if err == nil && found {
+		return nil
+	}
 	return s.retry(ctx, func() (class, error) {
 		err := s.backend.brief(ctx, func(c conn) error {
 			for _, model := range []any{(*schemaRow)(nil), (*counterRow)(nil)} {

@@ -69,7 +69,8 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 	db := bun.NewDB(b.point, pgdialect.New())
 	e := postgresEngine
 	if e.collate, err = prepareSchema(ctx, db, schema); err != nil {
-		return nil, errors.Join(fmt.Errorf("open PostgreSQL schema %s: %w", schema, err), b.close())
+		err = fmt.Errorf("open PostgreSQL schema %s: %w", schema, err)
+		return nil, errors.Join((&Store{backend: b}).explain(err, nil, ""), b.close())
 	}
 	return newStore(ctx, e, db, b, o)
 }

@@ -39,9 +39,9 @@ func OpenSQLite(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, fmt.Errorf("open SQLite file: %w", err)
 	}
-	w, err := openWriter(ctx, path, o)
+	w, err := openWriterPatiently(ctx, path, o)
 	if err != nil {
-		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
+		return nil, (&Store{backend: &sqliteBackend{}}).explain(fmt.Errorf("open SQLite file %s: %w", path, err), nil, "")
 	}
 	pool, err := sql.Open("sqlite", sqliteDSN(path, readWait, "query_only(1)", "cache_size(-2000)"))
 	if err != nil {

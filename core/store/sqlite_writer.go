@@ -26,6 +26,22 @@ type writer struct {
 	writes uint64 // groups and transactions committed; by whoever has the writer
 }
 
+// openWriterPatiently waits for other processes that open or close the file at
+// the same moment: a change of the journal's mode does not wait by itself.
+func openWriterPatiently(ctx context.Context, path string, o Options) (w *writer, err error) {
+	for begun := time.Now(); ; {
+		w, err = openWriter(ctx, path, o)
+		if (*sqliteBackend)(nil).diagnose(err).class != busy || time.Since(begun) > o.WriteWait {
+			return w, err
+		}
+		select {
+		case <-time.After(jitter(10 * time.Millisecond)):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
 func openWriter(ctx context.Context, path string, o Options) (*writer, error) {
 	sync := "synchronous(FULL)"
 	if o.Durability == Crash {

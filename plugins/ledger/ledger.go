@@ -36,6 +36,9 @@ type Config struct {
 	Logger   *slog.Logger
 	Now      func() time.Time
 	Every    time.Duration // how often to look for what other processes have written; default 500 ms
+	// Active says whether a site is in use; Run leaves the others alone, and
+	// whoever uses one again calls SyncSite first. nil: all are.
+	Active func(site string) bool
 
 	// Observer leaves the documents alone: a command that looks at a site beside
 	// its server must not write down its own view of the folders.
@@ -47,9 +50,10 @@ type Ledger struct {
 	cfg Config
 	log *slog.Logger
 
-	mu    sync.Mutex
-	sites map[string]*Site
-	wake  chan struct{}
+	mu     sync.Mutex
+	sites  map[string]*Site
+	asleep map[string][]string // by site that was shut: the hashes its records named
+	wake   chan struct{}
 
 	copies copies
 }
@@ -65,6 +69,9 @@ func New(cfg Config) *Ledger {
 	if cfg.Every <= 0 {
 		cfg.Every = 500 * time.Millisecond
 	}
+	if cfg.Active == nil {
+		cfg.Active = func(string) bool { return true }
+	}
 	if cfg.Folders == nil {
 		cfg.Folders = func(string) []string { return nil }
 	}
@@ -72,7 +79,7 @@ func New(cfg Config) *Ledger {
 		cfg.Forget = func(string, string) {}
 	}
 	return &Ledger{
-		cfg: cfg, log: cfg.Logger, sites: map[string]*Site{}, wake: make(chan struct{}, 1),
+		cfg: cfg, log: cfg.Logger, sites: map[string]*Site{}, asleep: map[string][]string{}, wake: make(chan struct{}, 1),
 		copies: copies{dir: cfg.Bundles, now: cfg.Now},
 	}
 }
@@ -108,6 +115,13 @@ func (l *Ledger) Open(name string) *Site {
 	return s
 }
 
+// Forget drops what is remembered of a site that was shut.
+func (l *Ledger) Forget(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.asleep, name)
+}
+
 // Shut removes a site.
 func (l *Ledger) Shut(name string) {
 	l.mu.Lock()
@@ -116,6 +130,15 @@ func (l *Ledger) Shut(name string) {
 	l.mu.Unlock()
 	if s == nil {
 		return
+	}
+	if records := s.records.Load(); records != nil {
+		var hashes []string
+		for _, r := range *records {
+			hashes = append(hashes, r.Hash)
+		}
+		l.mu.Lock()
+		l.asleep[name] = hashes
+		l.mu.Unlock()
 	}
 	s.mu.Lock() // whoever is at it is done with the site then
 	defer s.mu.Unlock()
@@ -153,7 +176,8 @@ func (l *Ledger) Run(ctx context.Context) {
 // cleanEvery is how often Run looks for copies that nobody needs any more.
 const cleanEvery = 24 * time.Hour
 
-// clean removes the copies of bundles that no open site's record names.
+// clean removes the copies of bundles that no site's record names. What sites
+// that sleep had when they were last awake counts; each is woken once a day.
 func (l *Ledger) clean() {
 	if l.cfg.Observer {
 		return
@@ -168,18 +192,38 @@ func (l *Ledger) clean() {
 			named[r.Hash] = true
 		}
 	}
+	l.mu.Lock()
+	for _, hashes := range l.asleep {
+		for _, hash := range hashes {
+			named[hash] = true
+		}
+	}
+	l.mu.Unlock()
 	if err := l.copies.clean(named); err != nil {
 		l.log.Warn("remove copies of plugins that serve no more", "error", err)
 	}
 }
 
-// Sync brings every site up to date once. Failures are logged: the next time
-// tries again.
+// Sync brings every site in use up to date once. Failures are logged: the next
+// time tries again.
 func (l *Ledger) Sync(ctx context.Context) {
 	for _, s := range l.all() {
-		if err := s.Sync(ctx); err != nil && ctx.Err() == nil {
-			s.log.Error("bring the site's plugins up to date", "error", err)
+		if l.cfg.Active(s.name) {
+			s.logSync(ctx)
 		}
+	}
+}
+
+// SyncSite brings one site up to date once, in use or not.
+func (l *Ledger) SyncSite(ctx context.Context, name string) {
+	if s := l.site(name); s != nil {
+		s.logSync(ctx)
+	}
+}
+
+func (s *Site) logSync(ctx context.Context) {
+	if err := s.Sync(ctx); err != nil && ctx.Err() == nil {
+		s.log.Error("bring the site's plugins up to date", "error", err)
 	}
 }
 

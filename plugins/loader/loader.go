@@ -134,3 +134,15 @@ func (l *Loader) Unload(scope, source string) {
 	defer l.mu.Unlock()
 	r.state = State{Scope: scope, Source: source}
 }
+
+// Forget drops what is known about the sources of a scope. Nothing of it may
+// serve any more, or be loading.
+func (l *Loader) Forget(scope string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for p := range l.records {
+		if p.scope == scope {
+			delete(l.records, p)
+		}
+	}
+}

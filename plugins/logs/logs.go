@@ -7,6 +7,7 @@ package logs
 import (
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -50,6 +51,17 @@ func (b *Book) Drop(site string) {
 			delete(b.pages, o)
 		}
 	}
+}
+
+// Sites lists the sites that have lines.
+func (b *Book) Sites() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	names := map[string]bool{}
+	for o := range b.pages {
+		names[o.site] = true
+	}
+	return slices.Collect(maps.Keys(names))
 }
 
 // Changed calls fn with every page of a site that has new lines since the last

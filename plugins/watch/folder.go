@@ -36,8 +36,8 @@ type known struct {
 // print tells most states of a bundle's files apart without reading them.
 type print string
 
-func newFolder(cfg Config) *folder {
-	return &folder{dir: cfg.Dir, scope: cfg.Scope, loader: cfg.Loader, log: cfg.Logger, known: map[string]*known{}}
+func newFolder(cfg Config, scope, dir string) *folder {
+	return &folder{dir: dir, scope: scope, loader: cfg.Loader, log: cfg.Logger, known: map[string]*known{}}
 }
 
 // loadAll loads everything as it lies there.

@@ -43,7 +43,7 @@ func write(t *testing.T, dir, name, text string) {
 
 func TestStability(t *testing.T) {
 	dir, r := t.TempDir(), &recorder{}
-	f := newFolder(Config{Dir: dir, Loader: r}.withDefaults())
+	f := newFolder(Config{Loader: r}.withDefaults(), "", dir)
 	look := func(changing bool) {
 		t.Helper()
 		if got := f.look(t.Context()); got != changing {
@@ -81,7 +81,7 @@ func TestStability(t *testing.T) {
 // example the plugin whose name it has.
 func TestRefusedAgain(t *testing.T) {
 	dir, r := t.TempDir(), &recorder{refuses: map[string]bool{"b.wasm": true}}
-	f := newFolder(Config{Dir: dir, Loader: r}.withDefaults())
+	f := newFolder(Config{Loader: r}.withDefaults(), "", dir)
 	write(t, dir, "a.wasm", "1")
 	f.loadAll(t.Context())
 	r.wants(t, "load a.wasm")
@@ -105,7 +105,7 @@ func TestUnreadable(t *testing.T) {
 	if err := os.Mkdir(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	f := newFolder(Config{Dir: path, Loader: r}.withDefaults())
+	f := newFolder(Config{Loader: r}.withDefaults(), "", path)
 	write(t, path, "a.wasm", "1")
 	f.loadAll(t.Context())
 	r.wants(t, "load a.wasm")

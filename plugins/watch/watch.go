@@ -1,6 +1,6 @@
-// Package watch keeps what serves equal to what lies in a folder.
+// Package watch keeps what serves equal to what lies in folders.
 //
-// Putting a bundle into the folder, replacing or removing it is enough. A file
+// Putting a bundle into a folder, replacing or removing it is enough. A file
 // that is being written is left alone until it has stopped changing; one that
 // cannot be loaded leaves the old version serving and is tried again when it
 // changes. The system's notices say when to look; a full look now and then
@@ -14,12 +14,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
 
-// Loader is what a Watcher tells about its folder. plugins/loader satisfies it.
+// Loader is what a Watcher tells about its folders. plugins/loader satisfies it.
 type Loader interface {
 	// Load loads the bundle at a path; it logs what is wrong with one.
 	Load(ctx context.Context, scope, path string) error
@@ -29,16 +30,10 @@ type Loader interface {
 
 // Config is what a Watcher needs.
 type Config struct {
-	Dir    string // made if it is missing
-	Scope  string // of the plugins in it: a site, or registry.Shared
 	Loader Loader
 	Logger *slog.Logger
-
 	Settle time.Duration // how long a file must not change before it is read; default 100 ms
 	Rescan time.Duration // how often to look without a notice; default 30 s
-
-	// After makes the timers; nil: time.After.
-	After func(time.Duration) <-chan time.Time
 }
 
 func (c Config) withDefaults() Config {
@@ -48,117 +43,273 @@ func (c Config) withDefaults() Config {
 	if c.Rescan <= 0 {
 		c.Rescan = 30 * time.Second
 	}
-	if c.After == nil {
-		c.After = time.After
-	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c
 }
 
-// Watcher follows one folder until Close. One goroutine owns everything in it.
+// Watcher follows any number of folders until Close, with one goroutine and one
+// source of notices. A folder is looked at by a goroutine of its own, which ends
+// with the look: loading may take long.
 type Watcher struct {
 	cfg     Config
-	folder  *folder
 	notices *fsnotify.Watcher
-	watched map[string]bool // directories with notices
+	ctx     context.Context
 	cancel  context.CancelFunc
-	done    chan struct{}
+	again   chan struct{} // wakes run: some folder is due
+	work    sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	folders map[string]*followed // by scope
+	dirs    map[string]*followed // with notices: a folder, and the directories in it
+	told    map[string]func()    // by directory
 }
 
-// Start loads what is in the folder and then follows it. Bundles that cannot be
-// loaded are no error.
-func Start(ctx context.Context, cfg Config) (*Watcher, error) {
-	cfg = cfg.withDefaults()
-	cfg.Dir = filepath.Clean(cfg.Dir) // as notices name what is in it
-	if err := os.MkdirAll(cfg.Dir, 0o750); err != nil {
-		return nil, fmt.Errorf("watch plugins: %w", err)
-	}
+// followed is one folder. The watcher's lock guards all but the folder itself.
+type followed struct {
+	folder *folder
+	look   sync.Mutex // held while the folder is looked at
+
+	dirs   []string
+	due    time.Time // when to look; zero: nothing is known to have changed
+	busy   bool      // it is being looked at
+	gone   bool
+	doubts []string // files there was a notice about
+}
+
+// New makes a watcher that follows nothing yet.
+func New(cfg Config) (*Watcher, error) {
 	notices, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, fmt.Errorf("watch plugins: %w", err)
 	}
 	w := &Watcher{
-		cfg: cfg, folder: newFolder(cfg), notices: notices,
-		watched: map[string]bool{}, done: make(chan struct{}),
+		cfg: cfg.withDefaults(), notices: notices, again: make(chan struct{}, 1),
+		folders: map[string]*followed{}, dirs: map[string]*followed{}, told: map[string]func(){},
 	}
-	ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	// Notices first: what changes during the first look is then seen again.
-	w.follow()
-	w.folder.loadAll(ctx)
-	go w.run(ctx)
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	w.work.Go(w.run)
 	return w, nil
+}
+
+// Follow loads what is in a folder, which is made if it is missing, for a scope
+// and follows it until Unfollow. Bundles that cannot be loaded are no error. A
+// scope has one folder.
+func (w *Watcher) Follow(ctx context.Context, scope, dir string) error {
+	dir = filepath.Clean(dir) // as notices name what is in it
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return fmt.Errorf("watch plugins: %w", err)
+	}
+	f := &followed{folder: newFolder(w.cfg, scope, dir)}
+	f.look.Lock()
+	defer f.look.Unlock()
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return errors.New("watch plugins: the watcher is closed")
+	}
+	w.folders[scope] = f
+	f.busy = true
+	w.mu.Unlock()
+	// Notices first: what changes during the first look is then seen again.
+	w.attend(f)
+	f.folder.loadAll(ctx)
+	w.looked(f, true) // it may have met a half-written file
+	return nil
+}
+
+// Unfollow leaves the folder of a scope alone and waits until nobody looks at it
+// any more. What was loaded goes on serving.
+func (w *Watcher) Unfollow(scope string) {
+	w.mu.Lock()
+	f := w.folders[scope]
+	if f == nil {
+		w.mu.Unlock()
+		return
+	}
+	delete(w.folders, scope)
+	f.gone = true
+	for _, dir := range f.dirs {
+		w.unattend(dir, f)
+	}
+	w.mu.Unlock()
+	f.look.Lock()
+	defer f.look.Unlock() //nolint:staticcheck // an empty section: it waits
+}
+
+// Tell has fn called whenever something comes, goes or changes directly in a
+// directory, which must exist. fn must not block.
+func (w *Watcher) Tell(dir string, fn func()) {
+	dir = filepath.Clean(dir)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told[dir] = fn
+	w.add(dir)
 }
 
 // Close ends the watcher and waits for it. What was loaded goes on serving.
 func (w *Watcher) Close() {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
 	w.cancel()
-	<-w.done
+	w.work.Wait()
+	_ = w.notices.Close()
 }
 
-func (w *Watcher) run(ctx context.Context) {
-	defer close(w.done)
-	defer w.notices.Close()
-	settle := w.cfg.After(w.cfg.Settle) // the first look may have met a half-written file
-	rescan := w.cfg.After(w.cfg.Rescan)
+func (w *Watcher) run() {
+	rescan := time.NewTicker(w.cfg.Rescan)
+	defer rescan.Stop()
+	timer := time.NewTimer(w.cfg.Rescan)
+	defer timer.Stop()
 	for {
 		select {
-		case <-ctx.Done():
+		case <-w.ctx.Done():
 			return
 		case notice, ok := <-w.notices.Events:
 			if !ok {
 				return
 			}
-			if notice.Op == fsnotify.Chmod {
-				continue
+			if notice.Op != fsnotify.Chmod {
+				w.notice(notice.Name)
 			}
-			w.folder.doubt(notice.Name)
-			// Notices come in bursts: look when none has come for a while.
-			settle = w.cfg.After(w.cfg.Settle)
 		case err, ok := <-w.notices.Errors:
 			if !ok {
 				return
 			}
-			w.cfg.Logger.Warn("notices about the plugin folder were lost", "dir", w.cfg.Dir, "error", err)
-			settle = w.cfg.After(w.cfg.Settle)
-		case <-settle:
-			settle = nil
-			if w.look(ctx) {
-				settle = w.cfg.After(w.cfg.Settle)
-			}
-		case <-rescan:
-			rescan = w.cfg.After(w.cfg.Rescan)
-			if w.look(ctx) {
-				settle = w.cfg.After(w.cfg.Settle)
-			}
+			w.cfg.Logger.Warn("notices about plugin folders were lost", "error", err)
+			w.all(w.cfg.Settle)
+		case <-rescan.C:
+			w.all(0)
+		case <-w.again:
+		case <-timer.C:
+		}
+		if next, some := w.lookAtDue(); some {
+			timer.Reset(next)
 		}
 	}
 }
 
-// look compares the folder with what is loaded and reports whether something in
-// it is still changing.
-func (w *Watcher) look(ctx context.Context) (changing bool) {
-	w.follow()
-	return w.folder.look(ctx)
+// notice has a folder looked at when no more notices have come for a while: they
+// come in bursts.
+func (w *Watcher) notice(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, dir := range []string{filepath.Dir(name), name} {
+		if fn := w.told[dir]; fn != nil {
+			fn()
+		}
+		if f := w.dirs[dir]; f != nil {
+			f.doubts = append(f.doubts, name)
+			f.due = time.Now().Add(w.cfg.Settle)
+			return
+		}
+	}
 }
 
-// follow asks for notices about the folder and about the directories in it,
-// which may be bundles. A directory that is gone needs no notices.
-func (w *Watcher) follow() {
-	dirs := map[string]bool{w.cfg.Dir: true}
-	for _, dir := range w.folder.directories() {
-		dirs[dir] = true
+// all has every folder looked at.
+func (w *Watcher) all(in time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, f := range w.folders {
+		f.due = time.Now().Add(in)
 	}
-	for dir := range dirs {
-		if w.watched[dir] && dir != w.cfg.Dir {
+}
+
+// lookAtDue starts looking at what is due and says when something will be next.
+func (w *Watcher) lookAtDue() (next time.Duration, some bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	for _, f := range w.folders {
+		if f.due.IsZero() || f.busy {
 			continue
 		}
-		// The folder itself is asked for every time: it may have been replaced
-		// by another one of the same name.
-		if err := w.notices.Add(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
-			w.cfg.Logger.Warn("no notices about a plugin folder; it is looked at now and then", "dir", dir, "error", err)
+		if wait := f.due.Sub(now); wait > 0 {
+			if !some || wait < next {
+				next, some = wait, true
+			}
+			continue
+		}
+		f.busy, f.due = true, time.Time{}
+		w.work.Go(func() { w.lookAt(f) })
+	}
+	return next, some
+}
+
+func (w *Watcher) lookAt(f *followed) {
+	f.look.Lock()
+	defer f.look.Unlock()
+	w.mu.Lock()
+	gone, doubts := f.gone, f.doubts
+	f.doubts = nil
+	w.mu.Unlock()
+	if gone {
+		return
+	}
+	w.attend(f)
+	for _, file := range doubts {
+		f.folder.doubt(file)
+	}
+	w.looked(f, f.folder.look(w.ctx))
+}
+
+// looked ends a look; changing says that another one has to follow.
+func (w *Watcher) looked(f *followed, changing bool) {
+	w.mu.Lock()
+	f.busy = false
+	if settled := time.Now().Add(w.cfg.Settle); changing && f.due.Before(settled) {
+		f.due = settled
+	}
+	w.mu.Unlock()
+	select {
+	case w.again <- struct{}{}:
+	default:
+	}
+}
+
+// attend asks for notices about a folder and about the directories in it, which
+// may be bundles. A directory that is gone needs no notices.
+func (w *Watcher) attend(f *followed) {
+	dirs := append([]string{f.folder.dir}, f.folder.directories()...)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f.gone {
+		return
+	}
+	now := map[string]bool{}
+	for i, dir := range dirs {
+		now[dir] = true
+		if w.dirs[dir] == f && i > 0 {
+			continue
+		}
+		// The folder itself is asked for every time: it may have been replaced by
+		// another one of the same name.
+		w.dirs[dir] = f
+		w.add(dir)
+	}
+	for _, dir := range f.dirs {
+		if !now[dir] {
+			w.unattend(dir, f)
 		}
 	}
-	w.watched = dirs
+	f.dirs = dirs
+}
+
+func (w *Watcher) add(dir string) {
+	if err := w.notices.Add(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
+		w.cfg.Logger.Warn("no notices about a folder; it is looked at now and then", "dir", dir, "error", err)
+	}
+}
+
+func (w *Watcher) unattend(dir string, f *followed) {
+	if w.dirs[dir] != f {
+		return
+	}
+	delete(w.dirs, dir)
+	if w.told[dir] == nil {
+		_ = w.notices.Remove(dir) // the system has done it where the directory is gone
+	}
 }

@@ -80,15 +80,22 @@ func (d dir) remove(name string) {
 	}
 }
 
-func start(t *testing.T, d dir, l loads, rescan time.Duration) {
+func start(t *testing.T, d dir, l loads, rescan time.Duration) *watch.Watcher {
 	t.Helper()
-	w, err := watch.Start(t.Context(), watch.Config{
-		Dir: d.path, Scope: "one", Loader: l, Settle: time.Millisecond, Rescan: rescan,
-	})
+	w, err := watch.New(watch.Config{Loader: l, Settle: time.Millisecond, Rescan: rescan})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
+	follow(t, w, "one", d)
+	return w
+}
+
+func follow(t *testing.T, w *watch.Watcher, scope string, d dir) {
+	t.Helper()
+	if err := w.Follow(t.Context(), scope, d.path); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestPutReplaceRemove(t *testing.T) {
@@ -162,13 +169,73 @@ func TestRescan(t *testing.T) {
 
 func TestClose(t *testing.T) {
 	d, l := dir{t, t.TempDir()}, make(loads, 10)
-	w, err := watch.Start(t.Context(), watch.Config{Dir: d.path, Loader: l, Settle: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := start(t, d, l, time.Hour)
 	w.Close()
 	d.put("a.wasm", "1")
 	if len(l) > 0 {
 		t.Errorf("after Close: %s", <-l)
 	}
+}
+
+// TestManyFolders: one watcher follows any number of folders, each with plugins
+// of its own, and leaves one alone once it is told to.
+func TestManyFolders(t *testing.T) {
+	one, two, l := dir{t, t.TempDir()}, dir{t, t.TempDir()}, make(loads, 10)
+	one.put("a.wasm", "1")
+	w := start(t, one, l, time.Hour)
+	l.wants(t, "one: load a.wasm 1")
+	two.put("a.wasm", "2")
+	follow(t, w, "two", two)
+	l.wants(t, "two: load a.wasm 2")
+	two.put("b.wasm", "3")
+	l.wants(t, "two: load b.wasm 3")
+	w.Unfollow("two")
+	two.put("c.wasm", "4")
+	one.put("b.wasm", "5")
+	l.wants(t, "one: load b.wasm 5")
+	follow(t, w, "two", two) // from the beginning
+	l.wants(t, "two: load a.wasm 2", "two: load b.wasm 3", "two: load c.wasm 4")
+}
+
+// slow is a Loader whose loads in one folder take until they are let go.
+type slow struct {
+	loads
+	gate chan struct{}
+}
+
+func (s slow) Load(ctx context.Context, scope, path string) error {
+	if scope == "slow" {
+		<-s.gate
+	}
+	return s.loads.Load(ctx, scope, path)
+}
+
+// TestSlowLoad: a plugin that takes long to compile keeps no other folder
+// waiting.
+func TestSlowLoad(t *testing.T) {
+	one, two, l := dir{t, t.TempDir()}, dir{t, t.TempDir()}, slow{make(loads, 10), make(chan struct{})}
+	w, err := watch.New(watch.Config{Loader: l, Settle: time.Millisecond, Rescan: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	follow(t, w, "slow", one)
+	follow(t, w, "quick", two)
+	one.put("a.wasm", "1")
+	two.put("b.wasm", "2")
+	l.wants(t, "quick: load b.wasm 2")
+	close(l.gate)
+	l.wants(t, "slow: load a.wasm 1")
+}
+
+// TestTell: whoever keeps something else in a folder hears of it, too.
+func TestTell(t *testing.T) {
+	d, l := dir{t, t.TempDir()}, make(loads, 10)
+	w := start(t, dir{t, t.TempDir()}, l, time.Hour)
+	told := make(chan struct{}, 100)
+	w.Tell(d.path, func() { told <- struct{}{} })
+	if err := os.Mkdir(filepath.Join(d.path, "new"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	<-told
 }
