@@ -42,6 +42,7 @@ type Service struct {
 	now     func() time.Time
 	known   *known
 	setting func(key string) json.RawMessage
+	ended   func(ctx context.Context, tx document.Tx, user string) error
 	asked   []Authenticator
 
 	crossOrigin *http.CrossOriginProtection
@@ -69,6 +70,10 @@ type Config struct {
 	// Schemes are Authorization schemes beside token and basic, by name in lower
 	// case.
 	Schemes map[string]Scheme
+	// Ended is told, in the transaction, that a user has been disabled, deleted or
+	// renamed, or has another password: what was given out in the user's name ends.
+	// nil: nobody needs to know.
+	Ended func(ctx context.Context, tx document.Tx, user string) error
 	// Clock tells how old a copy is; nil: the system's clock.
 	Clock func() time.Time
 }
@@ -81,7 +86,10 @@ func New(c Config) *Service {
 	s := &Service{
 		store: c.Store, catalog: c.Catalog, secret: c.Secret, now: c.Now,
 		known: newKnown(c.Store, c.Clock), setting: c.Setting, crossOrigin: http.NewCrossOriginProtection(),
-		hasher: c.Hasher,
+		hasher: c.Hasher, ended: c.Ended,
+	}
+	if s.ended == nil {
+		s.ended = func(context.Context, document.Tx, string) error { return nil }
 	}
 	if s.hasher == nil {
 		s.hasher = NewHasher()

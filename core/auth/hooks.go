@@ -152,7 +152,7 @@ func fullName(user *document.Document) string {
 	return strings.Join(parts, " ")
 }
 
-// loggedOut ends the sessions of a user who has been disabled, deleted or given
+// loggedOut ends the sessions and the OAuth grants of a user who has been disabled, deleted or given
 // another name: whoever gets the name later must not inherit them.
 func (h hooks) loggedOut(ctx context.Context, ev *document.Event) error {
 	if ev.Doc.Type.Name != "User" {
@@ -168,7 +168,10 @@ func (h hooks) loggedOut(ctx context.Context, ev *document.Event) error {
 	if err := h.s.endResets(ctx, ev.Tx, user.Name()); err != nil {
 		return err
 	}
-	return h.s.EndSessions(ctx, ev.Tx, user.Name())
+	if err := h.s.EndSessions(ctx, ev.Tx, user.Name()); err != nil {
+		return err
+	}
+	return h.s.ended(ctx, ev.Tx, user.Name())
 }
 
 // rolesChanged records that a user has been given roles or lost some.

@@ -42,6 +42,7 @@ type generation struct {
 	keys  map[string]keyEntry
 
 	sessions map[string]*knownSession // by hashed id
+	others   map[string]any           // what Remember keeps
 }
 
 // keyEntry is an API key whose secret has been right.

@@ -100,7 +100,8 @@ func RandomPassword() string { return rand.Text()[:24] }
 
 // SetPassword stores the hash of a user's password, which HashPassword makes:
 // outside the transaction, since it takes long and a transaction may run twice.
-// The user's sessions end, unless the user has chosen otherwise.
+// The user's sessions end, unless the user has chosen otherwise, and so does
+// every OAuth grant.
 // The caller needs the role System Manager or to be the user (Permission); an
 // unknown user is Missing.
 func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *identity.Caller, user, hash string) error {
@@ -123,6 +124,9 @@ func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *ident
 // locked. Links made to reset the old password end with it.
 func (s *Service) putPassword(ctx context.Context, tx document.Tx, caller *identity.Caller, user *document.Document, hash string, from Origin) error {
 	user.Put("password_hash", hash)
+	if err := s.ended(ctx, tx, user.Name()); err != nil {
+		return err
+	}
 	if err := s.endResets(ctx, tx, user.Name()); err != nil {
 		return err
 	}

@@ -22,5 +22,5 @@ func (t *Tenant) userMethods() []*method.Method {
 			}
 			return t.Auth.GenerateKeys(ctx, call.Tx, call.Caller, user)
 		},
-	}}
+	}, t.rotateSecret()}
 }

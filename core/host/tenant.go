@@ -18,6 +18,7 @@ import (
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/oauth"
 	"armature/core/ratelimit"
 	"armature/core/site"
 	"armature/core/store"
@@ -32,6 +33,7 @@ type Tenant struct {
 	Auth      *auth.Service
 	Files     *file.Service
 	Connected *connectedapp.Service
+	OAuth     *oauth.Service
 
 	set      *Set
 	entry    *entry
@@ -96,8 +98,10 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 	t.Auth = auth.New(auth.Config{
 		Store: t.Store, Catalog: catalog, Secret: secret, Now: t.Site.Now, Hasher: s.hasher,
 		Setting: t.setting,
+		Schemes: map[string]auth.Scheme{"bearer": t.bearer}, Ended: t.endUser,
 	})
 	t.web = web.New(web.Config{Auth: t.Auth, Name: t.displayName, AskReset: t.askReset})
+	t.openOAuth(catalog, secret)
 	if err := t.openFiles(); err != nil {
 		return nil, err
 	}
@@ -107,7 +111,7 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 		}
 	}()
 	address := func() string { return t.Site.Config().URL() }
-	hooks := []document.Hooks{t.Auth.Hooks(), t.Files.Hooks(), connectedapp.Hooks(catalog, secret, address)}
+	hooks := []document.Hooks{t.Auth.Hooks(), t.OAuth.Hooks(), t.Files.Hooks(), connectedapp.Hooks(catalog, secret, address)}
 	if s.c.Plugins != nil {
 		var guests document.Hooks
 		if t.invoker, guests, err = s.c.Plugins.Open(name); err != nil {
@@ -122,6 +126,7 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 			hooks = append(hooks, guests)
 		}
 	}
+	hooks = append(hooks, t.OAuth.Reveal())
 	t.Documents = document.NewService(document.ServiceConfig{
 		Store: t.Store, Catalog: catalog, Hooks: hooks, Beyond: t.Files, Sealer: secret, Now: t.Site.Now, Logger: t.log,
 	})
@@ -169,7 +174,9 @@ func (t *Tenant) publish() {
 		Pages:        t.page,
 		ErrorPage:    t.web.ServeError,
 		Limiter:      t.limiter,
-		MaxBody:      config.MaxFileSize(),
+
+		AllowOrigin: t.OAuth.AllowOrigin, ResourceMetadata: t.OAuth.ResourceMetadata,
+		MaxBody: config.MaxFileSize(),
 	})
 }
 

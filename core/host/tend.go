@@ -14,7 +14,7 @@ const (
 )
 
 // Tend does the housekeeping of every site once a day until ctx ends: what
-// crashes have left behind is removed. A site that sleeps is opened for it, and
+// crashes have left behind is removed, and what is past use. A site that sleeps is opened for it, and
 // put to sleep again at once.
 func (s *Set) Tend(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
@@ -53,6 +53,9 @@ func (s *Set) TendSite(ctx context.Context, name string) {
 	}
 	if err := t.Files.Sweep(ctx); err != nil && ctx.Err() == nil {
 		t.log.Error("sweep the files", "error", err)
+	}
+	if err := t.OAuth.Sweep(ctx); err != nil && ctx.Err() == nil {
+		t.log.Error("clear away OAuth tokens", "error", err)
 	}
 	t.release()
 	if slept && !t.used.recent() && t.pins.retireUnused() {

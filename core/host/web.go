@@ -36,6 +36,9 @@ func (t *Tenant) raw(path string) *httpapi.Raw {
 	if raw := t.rawUpload(path); raw != nil {
 		return raw
 	}
+	if endpoint := t.OAuth.Method(path); endpoint != nil {
+		return rawOAuth(endpoint)
+	}
 	return t.rawFile(path)
 }
 
@@ -54,6 +57,9 @@ func withArgs(serve func(http.ResponseWriter, *http.Request, func(string) any) e
 func (t *Tenant) page(w http.ResponseWriter, r *http.Request, call *httpapi.RawCall) error {
 	if web.Serves(r.URL.Path) {
 		return t.web.ServePage(w, r, call.Caller)
+	}
+	if endpoint := t.OAuth.Page(r.URL.Path); endpoint != nil {
+		return endpoint(w, r)
 	}
 	return t.filePage(w, r, call)
 }

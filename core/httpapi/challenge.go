@@ -7,15 +7,24 @@ import (
 
 // challenge is the WWW-Authenticate of a 401 (RFC 6750 section 3). It never
 // names Basic: browsers would open a password dialog over the page.
-func challenge(r *http.Request) string {
-	if scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
-		return `Bearer error="invalid_token"`
+func (x *exchange) challenge() string {
+	var parts []string
+	if scheme, _, _ := strings.Cut(x.r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+		parts = append(parts, `error="invalid_token"`)
 	}
-	return "Bearer"
+	if x.site != nil && x.site.ResourceMetadata != nil {
+		if address := x.site.ResourceMetadata(x.r); address != "" {
+			parts = append(parts, `resource_metadata="`+quotable.Replace(address)+`"`)
+		}
+	}
+	return strings.TrimSpace("Bearer " + strings.Join(parts, ", "))
 }
 
+// quotable drops what may not stand in a quoted parameter of a header.
+var quotable = strings.NewReplacer(`"`, "", `\`, "")
+
 func insufficientScope(scope string) string {
-	return `Bearer error="insufficient_scope", scope="` + strings.NewReplacer(`"`, "", `\`, "").Replace(scope) + `"`
+	return `Bearer error="insufficient_scope", scope="` + quotable.Replace(scope) + `"`
 }
 
 // sessionCookies are those a login sets.

@@ -10,7 +10,17 @@ import (
 // takes for no.
 func (x *exchange) allowOrigin() {
 	origin := x.r.Header.Get("Origin")
-	if origin == "" || len(x.site.Origins) == 0 {
+	if origin == "" {
+		return
+	}
+	if x.site.AllowOrigin != nil {
+		path := ""
+		if x.route.kind == command {
+			path = x.site.Methods.Canonical(x.route.method)
+		}
+		defer x.site.AllowOrigin(x.w.Header(), x.r, path)
+	}
+	if len(x.site.Origins) == 0 {
 		return
 	}
 	h := x.w.Header()

@@ -60,7 +60,7 @@ func (x *exchange) setErrorHeaders(e *fault.Error) {
 	switch e.Kind {
 	case fault.Authentication:
 		if h.Get("Www-Authenticate") == "" {
-			h.Set("Www-Authenticate", challenge(x.r))
+			h.Set("Www-Authenticate", x.challenge())
 		}
 		x.clearSession()
 	case fault.Permission:

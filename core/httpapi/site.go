@@ -57,6 +57,14 @@ type Site struct {
 	// site has none. server is the origin the client used.
 	Describe func(caller *identity.Caller, server string) ([]byte, error)
 
+	// AllowOrigin adds the headers of CORS that the site has for what the request
+	// asks for: a method by its canonical path, or with an empty one a page; nil:
+	// none but those of Origins.
+	AllowOrigin func(h http.Header, r *http.Request, path string)
+	// ResourceMetadata is the address at which a client whose credentials were
+	// refused learns whom to ask for better ones (RFC 9728); nil or empty: none.
+	ResourceMetadata func(r *http.Request) string
+
 	MaxBody    int64    // bytes of a request body; 0: DefaultMaxBody
 	HideTraces bool     // System Settings: allow_error_traceback is off
 	Origins    []string // site setting allow_cors: origins, or "*"

@@ -1,4 +1,3 @@
-// Package oauth is the site's OAuth 2.0 authorization server and OpenID provider.
 package oauth
 
 import "net/http"

@@ -1,0 +1,279 @@
+package oauth
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"armature/core/auth"
+	"armature/core/oauth/oauthstore"
+)
+
+// maxForm is more than any form or JSON body of ours has.
+const maxForm = 64 << 10
+
+// authorize is the authorization endpoint (RFC 6749 section 3.1). It alone decides
+// what comes next: the login page, which leads back here, the consent page, or the
+// answer.
+func (s *Service) authorize(w http.ResponseWriter, r *http.Request) error {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+	case http.MethodPost:
+		return s.authorizeByGet(w, r)
+	default:
+		w.Header().Set("Allow", "GET, HEAD, POST")
+		return s.refuseToUser(w, r, &problem{code: "invalid_request", description: "Unsupported request method " + r.Method, status: http.StatusMethodNotAllowed})
+	}
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return s.refuseToUser(w, r, refuse("invalid_request", "The query cannot be read."))
+	}
+	browser, err := s.c.Auth.Browser(r.Context(), r)
+	if err != nil {
+		return err
+	}
+	if browser == nil && q.Get("prompt") != "none" {
+		return sendTo(w, r, "/login?redirect-to="+url.QueryEscape(r.URL.RequestURI()))
+	}
+	base := s.c.Base(r)
+	a, err := s.request(r.Context(), base, q)
+	if err != nil {
+		return s.refuseRequest(w, r, a, base, err)
+	}
+	to, err := s.next(r.Context(), a, browser, base, q, r.URL.Path)
+	switch {
+	case err != nil:
+		return s.refuseRequest(w, r, a, base, err)
+	case to == "":
+		return s.ask(w, r, a, browser)
+	}
+	return sendTo(w, r, to)
+}
+
+// authorizeByGet answers a POST, which OpenID Connect Core section 3.1.2.1 asks
+// for, by sending the browser here again: a cookie goes with a GET from another
+// site, and not with a POST.
+func (s *Service) authorizeByGet(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil || r.URL.RawQuery != "" {
+		return s.refuseToUser(w, r, refuse("invalid_request", "The form cannot be read."))
+	}
+	return sendTo(w, r, r.URL.EscapedPath()+"?"+r.PostForm.Encode())
+}
+
+// next says where the browser goes; empty: the user is asked.
+func (s *Service) next(ctx context.Context, a *authorization, browser *auth.Browser, base string, q url.Values, path string) (string, error) {
+	if browser == nil {
+		return "", refuse("login_required", "Nobody is logged in.")
+	}
+	now := s.c.Now().Unix()
+	age := now - browser.Begun.Unix()
+	if a.wants("login") || a.maxAge == 0 && a.loginAfter == 0 {
+		q = clone(q)
+		q.Set("prompt", strings.Join(slices.DeleteFunc(a.prompt, func(p string) bool { return p == "login" }), " "))
+		if q.Get("prompt") == "" {
+			q.Del("prompt")
+		}
+		q.Set(loginAfter, strconv.FormatInt(now, 10))
+		if a.wants("none") {
+			return "", refuse("login_required", "The login is too old.")
+		}
+		return loginAgain(path, q), nil
+	}
+	if a.maxAge > 0 && age > a.maxAge || browser.Begun.Unix() < a.loginAfter {
+		if a.wants("none") {
+			return "", refuse("login_required", "The login is too old.")
+		}
+		return loginAgain(path, q), nil
+	}
+	if !a.client.admits(browser.Caller) {
+		return "", refuse("access_denied", "The user may not use this application.")
+	}
+	ask, err := s.mustAsk(ctx, a, browser)
+	if err != nil {
+		return "", err
+	}
+	if ask && a.wants("none") {
+		return "", refuse("consent_required", "The user has to be asked.")
+	}
+	if ask {
+		return "", nil
+	}
+	return s.grant(ctx, a, browser, base)
+}
+
+func clone(q url.Values) url.Values {
+	c := make(url.Values, len(q))
+	for name, values := range q {
+		c[name] = slices.Clone(values)
+	}
+	return c
+}
+
+// loginAgain is the login page for somebody who is logged in already.
+func loginAgain(path string, q url.Values) string {
+	return "/login?switch=1&redirect-to=" + url.QueryEscape(path+"?"+q.Encode())
+}
+
+// mustAsk reports whether the user has to consent: not to a trusted client, and
+// where the settings say so not to one the user has let in with these scopes.
+func (s *Service) mustAsk(ctx context.Context, a *authorization, browser *auth.Browser) (bool, error) {
+	if a.wants("consent") || a.wants("select_account") {
+		return true, nil
+	}
+	if a.client.trusted {
+		return false, nil
+	}
+	set, err := s.settings(ctx)
+	if err != nil || !set.skip {
+		return true, err
+	}
+	grants, err := s.store.Grants(ctx, "user", browser.Caller.User)
+	if err != nil {
+		return true, err
+	}
+	return !slices.ContainsFunc(grants, func(g oauthstore.Grant) bool {
+		return g.Client == a.client.id && allCovered(g.Scopes, a.scopes)
+	}), nil
+}
+
+// ask shows the consent page. Its form carries the request, and a proof that this
+// request was shown in this session.
+func (s *Service) ask(w http.ResponseWriter, r *http.Request, a *authorization, browser *auth.Browser) error {
+	return s.c.Pages.Consent(w, r, Consent{
+		Client: a.client.id, Name: a.client.name, RedirectURI: a.redirect, Scopes: a.scopes,
+		User: browser.Caller.User, FullName: browser.Caller.FullName, Request: r.URL.RequestURI(),
+		Action: "/api/method/" + Prefix + "approve",
+		Hidden: [][2]string{{"request", r.URL.RawQuery}, {"proof", s.proof(browser, r.URL.RawQuery)}},
+	})
+}
+
+// proof is what only a page shown in this session for this request has.
+func (s *Service) proof(browser *auth.Browser, request string) string {
+	return hex.EncodeToString(s.c.Secret.MAC("oauth consent", browser.Session+" "+browser.Caller.User+" "+request))
+}
+
+// approve takes the answer of the consent page. It reads the request anew: between
+// question and answer the client may have changed.
+func (s *Service) approve(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", "POST")
+		return s.refuseToUser(w, r, &problem{code: "invalid_request", description: "Unsupported request method " + r.Method, status: http.StatusMethodNotAllowed})
+	}
+	if err := s.c.Auth.SameOrigin(r); err != nil {
+		return err
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return s.refuseToUser(w, r, refuse("invalid_request", "The form cannot be read."))
+	}
+	browser, err := s.c.Auth.Browser(r.Context(), r)
+	if err != nil {
+		return err
+	}
+	request := r.PostForm.Get("request")
+	if browser == nil {
+		return sendTo(w, r, "/login?redirect-to="+url.QueryEscape("/api/method/"+Prefix+"authorize?"+request))
+	}
+	if !equal(r.PostForm.Get("proof"), s.proof(browser, request)) {
+		return s.refuseToUser(w, r, &problem{code: "access_denied", status: http.StatusForbidden,
+			description: "This answer does not belong to a question that was asked in this session."})
+	}
+	q, err := url.ParseQuery(request)
+	if err != nil {
+		return s.refuseToUser(w, r, refuse("invalid_request", "The query cannot be read."))
+	}
+	base := s.c.Base(r)
+	a, err := s.request(r.Context(), base, q)
+	if err != nil {
+		return s.refuseRequest(w, r, a, base, err)
+	}
+	if r.PostForm.Get("decision") != "allow" || !a.client.admits(browser.Caller) {
+		return s.refuseRequest(w, r, a, base, refuse("access_denied", "The user has said no."))
+	}
+	to, err := s.grant(r.Context(), a, browser, base)
+	if err != nil {
+		return s.refuseRequest(w, r, a, base, err)
+	}
+	return sendTo(w, r, to)
+}
+
+// grant issues a code and returns where the browser takes it.
+func (s *Service) grant(ctx context.Context, a *authorization, browser *auth.Browser, base string) (string, error) {
+	code, err := s.issue(ctx, a, browser)
+	if err != nil {
+		return "", err
+	}
+	return a.answer(base, pair{"code", code}), nil
+}
+
+// issue has fosite make and store a code. What it is lenient or strict about is
+// decided by now: it is shown a request without a state of its own.
+func (s *Service) issue(ctx context.Context, a *authorization, browser *auth.Browser) (string, error) {
+	q := url.Values{
+		"client_id": {a.client.id}, "response_type": {"code"}, "redirect_uri": {a.redirect},
+		"scope": {strings.Join(a.scopes, " ")}, "state": {"state"},
+	}
+	if a.challenge != "" {
+		q.Set("code_challenge", a.challenge)
+		q.Set("code_challenge_method", a.method)
+	}
+	r := &http.Request{Method: http.MethodGet, URL: &url.URL{RawQuery: q.Encode()}}
+	request, err := s.provider.NewAuthorizeRequest(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	request.SetID(newID())
+	for _, scope := range a.scopes {
+		request.GrantScope(scope)
+	}
+	session := oauthstore.NewSession(browser.Caller.User)
+	session.Resources, session.Nonce = a.resources, a.nonce
+	session.RedirectURI, session.RedirectSent = a.redirect, a.redirectSent
+	session.Challenge, session.ChallengeMethod = a.challenge, a.method
+	if a.maxAge >= 0 || a.loginAfter > 0 {
+		session.AuthTime = browser.Begun.Unix()
+	}
+	response, err := s.provider.NewAuthorizeResponse(ctx, request, session)
+	if err != nil {
+		return "", err
+	}
+	return response.GetCode(), nil
+}
+
+// refuseRequest answers a request that cannot be met: to the client where its
+// redirect URI is known to be its own, or else to the user.
+func (s *Service) refuseRequest(w http.ResponseWriter, r *http.Request, a *authorization, base string, err error) error {
+	var toUser directError
+	if errors.As(err, &toUser) {
+		return s.refuseToUser(w, r, toUser.problem)
+	}
+	p, err := problemOf(err)
+	if err != nil {
+		return err
+	}
+	return sendTo(w, r, a.answer(base, pair{"error", p.code}, pair{"error_description", printable(p.description)}))
+}
+
+// refuseToUser shows a problem to whoever asked: as a page, or to a program in the
+// reference's form beside that of the RFC.
+func (s *Service) refuseToUser(w http.ResponseWriter, r *http.Request, p *problem) error {
+	status := p.status
+	if status == 0 {
+		status = http.StatusBadRequest
+	}
+	if accept := r.Header.Get("Accept"); strings.Contains(accept, "text/html") && !strings.Contains(accept, "application/json") {
+		return s.c.Pages.OAuthError(w, r, PageError{Status: status, Code: p.code, Description: p.description})
+	}
+	return sendJSON(w, status, struct {
+		Error            string `json:"error"`
+		ErrorDescription string `json:"error_description"`
+		Description      string `json:"description"`
+		StatusCode       int    `json:"status_code"`
+	}{p.code, printable(p.description), p.description, status})
+}

@@ -1,0 +1,221 @@
+package oauthstore
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/ory/fosite"
+	"github.com/ory/fosite/handler/openid"
+
+	"armature/core/document"
+	"armature/core/fault"
+)
+
+// CreateAuthorizeCodeSession stores a code. All that PKCE and OpenID Connect want
+// to keep of the request is in the session, so one row does.
+func (s *Store) CreateAuthorizeCodeSession(ctx context.Context, signature string, r fosite.Requester) error {
+	session, err := sessionOf(r)
+	if err != nil {
+		return err
+	}
+	lifetimes, err := s.c.Lifetimes(ctx)
+	if err != nil {
+		return err
+	}
+	values := map[string]any{
+		"grant_id": r.GetID(), "client": r.GetClient().GetID(), "user": session.Subject, "validity": valid,
+		"scopes": strings.Join(r.GetGrantedScopes(), " "), "resource": strings.Join(session.Resources, " "),
+		"redirect_uri": session.RedirectURI, "redirect_uri_sent": flag(session.RedirectSent),
+		"code_challenge": session.Challenge, "code_challenge_method": session.ChallengeMethod,
+		"nonce": session.Nonce, "auth_time": session.AuthTime,
+		"expires": s.c.Now().Add(lifetimes.Code).Unix(),
+	}
+	return s.do(ctx, func(ctx context.Context, tx document.Tx) error {
+		return s.insert(ctx, tx, CodeName, signature, session.Subject, values)
+	})
+}
+
+// GetAuthorizeCodeSession reads a code: fosite.ErrNotFound for one that is
+// unknown or too old, fosite.ErrInvalidatedAuthorizeCode, with the request, for
+// one that was redeemed before.
+func (s *Store) GetAuthorizeCodeSession(ctx context.Context, signature string, into fosite.Session) (fosite.Requester, error) {
+	row, err := s.code(ctx, signature)
+	if err != nil {
+		return nil, err
+	}
+	if row == nil || row.Text("validity") == valid && row.Int("expires") <= s.c.Now().Unix() {
+		return nil, fosite.ErrNotFound
+	}
+	session := NewSession(row.Text("user"))
+	session.Scopes = strings.Fields(row.Text("scopes"))
+	session.Resources = strings.Fields(row.Text("resource"))
+	session.AuthTime = row.Int("auth_time")
+	session.RedirectURI, session.RedirectSent = row.Text("redirect_uri"), row.Bool("redirect_uri_sent")
+	session.Challenge, session.ChallengeMethod = row.Text("code_challenge"), row.Text("code_challenge_method")
+	session.Nonce = row.Text("nonce")
+	// The row says when the code ends, by the site's clock.
+	session.SetExpiresAt(fosite.AuthorizeCode, forever)
+	request, err := s.request(ctx, row, row.Text("client"), fill(into, session), session.Scopes)
+	if err != nil {
+		return nil, err
+	}
+	if session.RedirectSent {
+		request.Form.Set("redirect_uri", session.RedirectURI)
+	}
+	if row.Text("validity") != valid {
+		return request, fosite.ErrInvalidatedAuthorizeCode
+	}
+	return request, nil
+}
+
+// code reads the row of a code, once in a request: fosite asks four times.
+func (s *Store) code(ctx context.Context, signature string) (row *document.Document, err error) {
+	memo, _ := ctx.Value(memoKey{}).(*memo)
+	if memo != nil && memo.signature == signature {
+		return memo.row, nil
+	}
+	err = s.c.Store.Read(ctx, func(tx document.Tx) error {
+		row, err = s.get(ctx, tx, CodeName, signature, false)
+		return err
+	})
+	if memo != nil && err == nil {
+		memo.signature, memo.row = signature, row
+	}
+	return row, err
+}
+
+// memo is the code that one request redeems.
+type memo struct {
+	signature string
+	row       *document.Document
+}
+
+type memoKey struct{}
+
+// WithMemo makes a context for one request to the token endpoint.
+func WithMemo(ctx context.Context) context.Context {
+	return context.WithValue(ctx, memoKey{}, &memo{})
+}
+
+// InvalidateAuthorizeCodeSession spends a code and begins its grant.
+func (s *Store) InvalidateAuthorizeCodeSession(ctx context.Context, signature string) error {
+	row, err := s.code(ctx, signature)
+	if err != nil {
+		return err
+	}
+	if row == nil {
+		return fosite.ErrNotFound
+	}
+	lifetimes, err := s.c.Lifetimes(ctx)
+	if err != nil {
+		return err
+	}
+	secretless := flag(IsSecretless(ctx))
+	return s.do(ctx, func(ctx context.Context, tx document.Tx) error {
+		ok, err := s.set(ctx, tx, CodeName, signature, map[string]any{"validity": valid}, map[string]any{"validity": invalid})
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return &spentError{row.Text("grant_id")}
+		}
+		now := s.c.Now()
+		return s.insert(ctx, tx, GrantName, row.Text("grant_id"), row.Text("user"), map[string]any{
+			"client": row.Text("client"), "user": row.Text("user"), "status": active, "scopes": row.Text("scopes"),
+			"resource": row.Text("resource"), "auth_time": row.Int("auth_time"), "secretless": secretless,
+			"last_used": now.Unix(), "expires": now.Add(max(lifetimes.Refresh, lifetimes.Access)).Unix(),
+		})
+	})
+}
+
+type secretlessKey struct{}
+
+// WithoutSecret makes a context in which codes are redeemed without the client's
+// secret.
+func WithoutSecret(ctx context.Context) context.Context {
+	return context.WithValue(ctx, secretlessKey{}, true)
+}
+
+// IsSecretless reports whether the request did not show the client's secret.
+func IsSecretless(ctx context.Context) bool {
+	is, _ := ctx.Value(secretlessKey{}).(bool)
+	return is
+}
+
+// CreatePKCERequestSession does nothing: the code's row has the challenge.
+func (s *Store) CreatePKCERequestSession(context.Context, string, fosite.Requester) error { return nil }
+
+// GetPKCERequestSession returns the challenge of a code; fosite.ErrNotFound when
+// it has none.
+func (s *Store) GetPKCERequestSession(ctx context.Context, signature string, _ fosite.Session) (fosite.Requester, error) {
+	request, err := s.GetAuthorizeCodeSession(ctx, signature, nil)
+	if err != nil {
+		return nil, err
+	}
+	session := request.GetSession().(*Session)
+	if session.Challenge == "" {
+		return nil, fosite.ErrNotFound
+	}
+	form := request.GetRequestForm()
+	form.Set("code_challenge", session.Challenge)
+	form.Set("code_challenge_method", session.ChallengeMethod)
+	return request, nil
+}
+
+// DeletePKCERequestSession does nothing. fosite calls it before it checks the
+// verifier: were the challenge gone then, the next try would need none.
+func (s *Store) DeletePKCERequestSession(context.Context, string) error { return nil }
+
+// CreateOpenIDConnectSession does nothing: the code's row has the nonce.
+func (s *Store) CreateOpenIDConnectSession(context.Context, string, fosite.Requester) error {
+	return nil
+}
+
+// GetOpenIDConnectSession returns the request of the code that is being redeemed,
+// if it asked for an ID token. fosite passes the code itself, not its signature;
+// the memo knows which one it is.
+func (s *Store) GetOpenIDConnectSession(ctx context.Context, _ string, _ fosite.Requester) (fosite.Requester, error) {
+	memo, _ := ctx.Value(memoKey{}).(*memo)
+	if memo == nil || memo.row == nil {
+		return nil, openid.ErrNoSessionFound
+	}
+	request, err := s.GetAuthorizeCodeSession(ctx, memo.signature, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, scope := range request.GetGrantedScopes() {
+		if scope == "openid" {
+			return request, nil
+		}
+	}
+	return nil, openid.ErrNoSessionFound
+}
+
+// DeleteOpenIDConnectSession does nothing: the row goes with the code.
+func (s *Store) DeleteOpenIDConnectSession(context.Context, string) error { return nil }
+
+// request puts a request together that fosite goes on with.
+func (s *Store) request(ctx context.Context, row *document.Document, client string, session fosite.Session, scopes []string) (*fosite.Request, error) {
+	c, err := s.c.Client(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	id := row.Text("grant_id")
+	if row.Type.Name == GrantName {
+		id = row.Name()
+	}
+	return &fosite.Request{
+		ID: id, RequestedAt: s.c.Now().UTC(), Client: c, Session: session, Form: url.Values{},
+		RequestedScope: scopes, GrantedScope: scopes,
+	}, nil
+}
+
+func missing(err error) bool { return fault.KindOf(err) == fault.NotFound }
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,66 @@
+package oauthstore
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ory/fosite"
+	"github.com/ory/fosite/handler/openid"
+	"github.com/ory/fosite/token/jwt"
+)
+
+// Session is what goes with a grant from the authorization to its last token.
+// fosite carries it; rows of the database keep it.
+type Session struct {
+	*openid.DefaultSession
+
+	// Scopes is all that was granted. An access token may have less of it.
+	Scopes []string
+	// Resources are the resource servers the grant is bound to (RFC 8707); none:
+	// this site.
+	Resources []string
+	// Secretless is set when the code was redeemed without the client's secret, so
+	// that its refresh tokens may be, too.
+	Secretless bool
+	// AuthTime is when the user logged in, if the client asked for it; Unix seconds.
+	AuthTime int64
+
+	// The rest is only in the session of a code.
+
+	RedirectURI     string // where the answer goes
+	RedirectSent    bool   // the client sent it, and has to send it again
+	Challenge       string // of PKCE; empty: none
+	ChallengeMethod string
+	Nonce           string
+}
+
+// NewSession makes the session of a user; empty for one that is to be filled.
+func NewSession(user string) *Session {
+	return &Session{DefaultSession: &openid.DefaultSession{
+		Claims: &jwt.IDTokenClaims{Subject: user}, Headers: &jwt.Headers{},
+		ExpiresAt: map[fosite.TokenType]time.Time{}, Username: user, Subject: user,
+	}}
+}
+
+// Clone copies the session; fosite does so before it changes one.
+func (s *Session) Clone() fosite.Session {
+	if s == nil {
+		return nil
+	}
+	c := *s
+	c.DefaultSession = NewSession(s.Subject).DefaultSession
+	for kind, at := range s.ExpiresAt {
+		c.ExpiresAt[kind] = at
+	}
+	c.Scopes, c.Resources = slices.Clone(s.Scopes), slices.Clone(s.Resources)
+	return &c
+}
+
+// fill makes the session fosite has handed in the one that was read.
+func fill(into fosite.Session, s *Session) fosite.Session {
+	if target, ok := into.(*Session); ok && target != nil {
+		*target = *s
+		return target
+	}
+	return s
+}

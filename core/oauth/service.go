@@ -1,0 +1,184 @@
+package oauth
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/ory/fosite"
+	"github.com/ory/fosite/handler/oauth2"
+	"github.com/ory/fosite/handler/openid"
+	"github.com/ory/fosite/handler/pkce"
+
+	"armature/core/auth"
+	"armature/core/document"
+	"armature/core/oauth/oauthstore"
+	"armature/core/site"
+)
+
+// Config is what a Service needs.
+type Config struct {
+	Store     document.Store
+	Catalog   *document.Catalog
+	Documents func() *document.Service
+	Secret    *site.Secret
+	Now       func() time.Time // the site's clock
+	Auth      *auth.Service
+	Pages     Pages
+
+	// Base is the origin by which a request reached the site, or the one the site
+	// is configured with: the issuer. It has no slash at the end.
+	Base func(r *http.Request) string
+	// Origin says where a request comes from.
+	Origin func(r *http.Request) auth.Origin
+	// Count counts a registration from an address and refuses one too many within
+	// an hour with a TooManyRequests fault; nil: no limit.
+	Count func(ctx context.Context, limit int64, address string) error
+
+	Logger *slog.Logger // nil: nothing is logged
+}
+
+// Service is the provider of one site.
+type Service struct {
+	c        Config
+	store    *oauthstore.Store
+	provider *fosite.Fosite
+	log      *slog.Logger
+}
+
+// New makes the provider of a site.
+func New(c Config) *Service {
+	s := &Service{c: c, log: c.Logger}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.store = oauthstore.New(oauthstore.Config{
+		Store: c.Store, Catalog: c.Catalog, Now: c.Now, Lifetimes: s.lifetimes,
+		Client: func(ctx context.Context, id string) (fosite.Client, error) {
+			found, err := s.client(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			return found, nil
+		},
+		Changed: c.Auth.Changed,
+	})
+	s.provider = s.compose()
+	return s
+}
+
+// compose puts fosite's handlers together by hand: the types are checked by the
+// compiler, and nothing is on that is not named here. The order matters: PKCE and
+// OpenID Connect need the code that the first handler makes.
+func (s *Service) compose() *fosite.Fosite {
+	config := &configuration{s: s, Config: &fosite.Config{
+		RefreshTokenScopes:             []string{}, // nil would mean: only with offline_access
+		OmitRedirectScopeParam:         true,
+		EnforcePKCEForPublicClients:    true,
+		EnablePKCEPlainChallengeMethod: true,
+		ScopeStrategy:                  covered,
+		MinParameterEntropy:            1,
+		// Whether a redirect URI may be reached in clear text is decided when it is
+		// entered, by an administrator or by the rules of registration.
+		RedirectSecureChecker:        nil,
+		ClientAuthenticationStrategy: authenticated,
+	}}
+	tokens := &strategy{s.c.Secret}
+	code := &oauth2.AuthorizeExplicitGrantHandler{
+		AccessTokenStrategy: tokens, RefreshTokenStrategy: tokens, AuthorizeCodeStrategy: tokens,
+		CoreStorage: s.store, TokenRevocationStorage: s.store, Config: config,
+	}
+	refresh := &oauth2.RefreshTokenGrantHandler{
+		AccessTokenStrategy: tokens, RefreshTokenStrategy: tokens, TokenRevocationStorage: s.store, Config: config,
+	}
+	id := &openid.IDTokenHandleHelper{IDTokenStrategy: idTokens{s}}
+	explicit := &openid.OpenIDConnectExplicitHandler{
+		OpenIDConnectRequestStorage:   s.store,
+		OpenIDConnectRequestValidator: openid.NewOpenIDConnectRequestValidator(nil, config),
+		Config:                        config, IDTokenHandleHelper: id,
+	}
+	proof := &pkce.Handler{AuthorizeCodeStrategy: tokens, Storage: s.store, Config: config}
+	config.AuthorizeEndpointHandlers = fosite.AuthorizeEndpointHandlers{code, explicit, proof}
+	config.TokenEndpointHandlers = fosite.TokenEndpointHandlers{
+		code, refresh, explicit, &openid.OpenIDConnectRefreshHandler{IDTokenHandleHelper: id, Config: config}, proof,
+	}
+	return &fosite.Fosite{Store: s.store, Config: config}
+}
+
+// configuration is fosite's, with what a site may change read anew each time.
+type configuration struct {
+	*fosite.Config
+	s *Service
+}
+
+func (c *configuration) GetAccessTokenLifespan(ctx context.Context) time.Duration {
+	return c.lifetimes(ctx).Access
+}
+
+func (c *configuration) GetIDTokenLifespan(ctx context.Context) time.Duration {
+	return c.lifetimes(ctx).Access
+}
+
+func (c *configuration) GetRefreshTokenLifespan(ctx context.Context) time.Duration {
+	return c.lifetimes(ctx).Refresh
+}
+
+func (c *configuration) GetAuthorizeCodeLifespan(ctx context.Context) time.Duration {
+	return c.lifetimes(ctx).Code
+}
+
+// lifetimes cannot fail here; the store fails where they cannot be read.
+func (c *configuration) lifetimes(ctx context.Context) oauthstore.Lifetimes {
+	l, _ := c.s.lifetimes(ctx)
+	return l
+}
+
+// Prefix begins the dotted paths of the endpoints.
+const Prefix = "framework.integrations.oauth2."
+
+// Endpoint answers one request. It writes its own refusals, in the form of RFC
+// 6749; an error is a failure of the server, and then nothing was written.
+type Endpoint func(w http.ResponseWriter, r *http.Request) error
+
+// Method returns the endpoint at a canonical dotted path, or nil. Endpoints read
+// credentials themselves.
+func (s *Service) Method(path string) Endpoint {
+	name, ours := strings.CutPrefix(path, Prefix)
+	if !ours {
+		return nil
+	}
+	switch name {
+	case "authorize":
+		return s.authorize
+	case "approve":
+		return s.approve
+	case "get_token":
+		return s.token
+	case "revoke_token":
+		return s.revoke
+	case "introspect_token":
+		return s.introspect
+	case "openid_profile":
+		return s.userinfo
+	case "register_client":
+		return s.register
+	}
+	return nil
+}
+
+// Page returns the endpoint at a path outside /api, or nil.
+func (s *Service) Page(path string) Endpoint {
+	switch path {
+	case "/.well-known/openid-configuration":
+		return s.metadata(s.openidConfiguration)
+	case "/.well-known/oauth-authorization-server":
+		return s.metadata(s.serverMetadata)
+	case resourcePath:
+		return s.metadata(s.resourceMetadata)
+	case keysPath:
+		return s.metadata(s.keySet)
+	}
+	return nil
+}

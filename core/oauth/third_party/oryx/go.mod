@@ -1,0 +1,3 @@
+module github.com/ory/x
+
+go 1.26
