@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 )
@@ -166,8 +167,10 @@ func (m *module) parseType(r *reader) {
 	m.types = append(m.types, funcType{valTypes(r), valTypes(r)})
 }
 
+// valTypes copies, as parseCustom does: what outlives the parsing must not keep
+// the binary alive.
 func valTypes(r *reader) []byte {
-	ts := r.bytes(r.count())
+	ts := bytes.Clone(r.bytes(r.count()))
 	for _, t := range ts {
 		checkType(t)
 	}
@@ -331,10 +334,14 @@ func (m *module) parseData(r *reader) {
 func (m *module) parseCustom(r *reader) {
 	name := r.name()
 	data := r.b[r.at:]
-	if name == "name" {
+	switch {
+	case name == "name":
 		m.names = functionNames(data)
+		return // read, and too large to keep
+	case strings.HasPrefix(name, ".debug"):
+		return // larger still
 	}
-	m.custom = append(m.custom, Custom{name, data})
+	m.custom = append(m.custom, Custom{name, bytes.Clone(data)})
 }
 
 // keep notes something that memory and globals do not hold.
