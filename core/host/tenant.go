@@ -100,7 +100,10 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 		Setting: t.setting,
 		Schemes: map[string]auth.Scheme{"bearer": t.bearer}, Ended: t.endUser,
 	})
-	t.web = web.New(web.Config{Auth: t.Auth, Name: t.displayName, AskReset: t.askReset})
+	t.web = web.New(web.Config{
+		Auth: t.Auth, Name: t.displayName, Now: t.Site.Now, AskReset: t.askReset,
+		Applications: func() web.Applications { return t.OAuth },
+	})
 	t.openOAuth(catalog, secret)
 	if err := t.openFiles(); err != nil {
 		return nil, err

@@ -19,16 +19,16 @@ type homeView struct {
 	FullName string
 	User     string
 	Changed  bool   // the password, just now
-	Logout   string // where the form that logs out is sent to
+	Token    string // of the session's forms
 }
 
 // serveHome says who is logged in and what there is.
 func (p *Pages) serveHome(w http.ResponseWriter, r *http.Request, caller *identity.Caller) error {
-	logout, err := p.action(r, logoutPath)
+	token, err := p.auth.CSRFToken(r.Context(), r)
 	if err != nil {
 		return err
 	}
-	v := homeView{FullName: nameOf(caller), User: caller.User, Changed: r.URL.Query().Get("password") == "changed", Logout: logout}
+	v := homeView{FullName: nameOf(caller), User: caller.User, Changed: r.URL.Query().Get("password") == "changed", Token: token}
 	return p.show(w, http.StatusOK, "home", view{Title: "Your account", Body: v})
 }
 
@@ -42,16 +42,6 @@ func (p *Pages) serveLogout(w http.ResponseWriter, r *http.Request) error {
 	}
 	clearCookies(w, r)
 	return p.sendOn(w, LoginPath+"?logged-out=1")
-}
-
-// action is the address a form of the session is sent to. The token goes into
-// the query, because who is logged in is found before the body is read.
-func (p *Pages) action(r *http.Request, path string) (string, error) {
-	token, err := p.auth.CSRFToken(r.Context(), r)
-	if err != nil || token == "" {
-		return path, err // not by a session
-	}
-	return path + "?" + url.Values{"csrf_token": {token}}.Encode(), nil
 }
 
 // askToLogin leads to the login page, and from there back to where a guest wanted

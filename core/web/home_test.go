@@ -1,7 +1,7 @@
 package web_test
 
 import (
-	"html"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -9,14 +9,14 @@ import (
 	"armature/core/host/hosttest"
 )
 
-// action is where a form of a page is sent to.
-func action(t *testing.T, text, path string) string {
+// token is the one of the session that the page's forms carry.
+func token(t *testing.T, text string) url.Values {
 	t.Helper()
-	found := regexp.MustCompile(`action="(` + regexp.QuoteMeta(path) + `\?csrf_token=[0-9a-f]{64})"`).FindStringSubmatch(text)
+	found := regexp.MustCompile(`name="csrf_token" value="([0-9a-f]{64})"`).FindStringSubmatch(text)
 	if found == nil {
-		t.Fatalf("no form goes to %s with a token: %s", path, text)
+		t.Fatalf("no form has a token: %s", text)
 	}
-	return html.UnescapeString(found[1])
+	return url.Values{"csrf_token": {found[1]}}
 }
 
 func TestHome(t *testing.T) {
@@ -40,12 +40,13 @@ func TestHome(t *testing.T) {
 		if r := send(t, s, "GET", "/logout", "", "Cookie", sid); r.StatusCode != 405 || who(t, s, sid) == "" {
 			t.Errorf("a link logs out: %d", r.StatusCode)
 		}
-		send(t, s, "POST", "/logout", "", "Cookie", sid).fails(t, 400, "CSRFTokenError")
-		send(t, s, "POST", action(t, r.text, "/logout"), "", "Cookie", sid, "Sec-Fetch-Site", "cross-site").fails(t, 400, "CSRFTokenError")
+		form := token(t, r.text)
+		sendForm(t, s, "/logout", nil, "Cookie", sid).fails(t, 400, "CSRFTokenError")
+		sendForm(t, s, "/logout", form, "Cookie", sid, "Sec-Fetch-Site", "cross-site").fails(t, 400, "CSRFTokenError")
 		if who(t, s, sid) == "" {
 			t.Fatal("a forged request logged out")
 		}
-		r = send(t, s, "POST", action(t, r.text, "/logout"), "", "Cookie", sid)
+		r = sendForm(t, s, "/logout", form, "Cookie", sid)
 		if r.StatusCode != 303 || r.Header.Get("Location") != "/login?logged-out=1" || who(t, s, sid) != "" {
 			t.Errorf("%d %v", r.StatusCode, r.Header)
 		}

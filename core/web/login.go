@@ -33,7 +33,7 @@ func (p *Pages) serveLogin(w http.ResponseWriter, r *http.Request, caller *ident
 	v := loginView{Redirect: to}
 	switch {
 	case caller.IsGuest():
-		v.Note = loginNote(q)
+		v.Note = loginNote(q, caller.Expired)
 	case q.Get("switch") == "1":
 		v.Now = nameOf(caller)
 	case to == "":
@@ -45,12 +45,14 @@ func (p *Pages) serveLogin(w http.ResponseWriter, r *http.Request, caller *ident
 }
 
 // loginNote says what has just been done.
-func loginNote(q url.Values) string {
+func loginNote(q url.Values, expired bool) string {
 	switch {
 	case q.Get("logged-out") == "1":
 		return "You are logged out."
 	case q.Get("password") == "changed":
 		return "Your password is changed. Log in with the new one."
+	case expired:
+		return "Your session has ended. Log in again."
 	}
 	return ""
 }

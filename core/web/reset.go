@@ -49,7 +49,8 @@ type passwordView struct {
 	Key    string // of the link
 	Old    bool   // ask for the old one
 	Action string
-	Min    int // letters
+	Token  string // of the session, where one is needed
+	Min    int    // letters
 	Error  string
 }
 
@@ -104,11 +105,11 @@ func (p *Pages) refuseReset(w http.ResponseWriter, err error) error {
 
 // serveChange sets another password for who knows the old one.
 func (p *Pages) serveChange(w http.ResponseWriter, r *http.Request, caller *identity.Caller) error {
-	action, err := p.action(r, changePath)
+	token, err := p.auth.CSRFToken(r.Context(), r)
 	if err != nil {
 		return err
 	}
-	v := passwordView{User: caller.User, Old: true, Action: action, Min: auth.MinPassword}
+	v := passwordView{User: caller.User, Old: true, Action: changePath, Token: token, Min: auth.MinPassword}
 	if r.Method != http.MethodPost {
 		return p.showPassword(w, http.StatusOK, v)
 	}

@@ -99,14 +99,14 @@ func TestChangePage(t *testing.T) {
 			t.Errorf("a guest: %d %v", r.StatusCode, r.Header)
 		}
 		sid, second := loggedIn(t, s, jane), loggedIn(t, s, jane)
-		to := action(t, send(t, s, "GET", "/app/password", "", "Cookie", sid).text, "/app/password")
-		form := url.Values{"old": {"wrong"}, "new": {other}, "again": {other}}
-		if r := sendForm(t, s, to, form, "Cookie", sid); r.StatusCode != 417 || !strings.Contains(r.text, "The old password is wrong") || who(t, s, sid) != jane {
+		form := token(t, send(t, s, "GET", "/app/password", "", "Cookie", sid).text)
+		form["old"], form["new"], form["again"] = []string{"wrong"}, []string{other}, []string{other}
+		if r := sendForm(t, s, "/app/password", form, "Cookie", sid); r.StatusCode != 417 || !strings.Contains(r.text, "The old password is wrong") || who(t, s, sid) != jane {
 			t.Errorf("%d %s", r.StatusCode, r.text)
 		}
 		form.Set("old", right)
-		sendForm(t, s, "/app/password", form, "Cookie", sid).fails(t, 400, "CSRFTokenError")
-		r := sendForm(t, s, to, form, "Cookie", sid)
+		sendForm(t, s, "/app/password", url.Values{"old": {right}, "new": {other}, "again": {other}}, "Cookie", sid).fails(t, 400, "CSRFTokenError")
+		r := sendForm(t, s, "/app/password", form, "Cookie", sid)
 		if r.StatusCode != 303 || r.Header.Get("Location") != "/app?password=changed" || who(t, s, sid) != jane || who(t, s, second) != "" {
 			t.Errorf("%d %v %s", r.StatusCode, r.Header, r.text)
 		}

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"armature/core/auth"
 	"armature/core/fault"
@@ -42,7 +43,12 @@ type Auth interface {
 // Config is what the pages of a site are made with.
 type Config struct {
 	Auth Auth
-	Name func() string // what the site is called on its pages; asked for every page
+	Name func() string    // what the site is called on its pages; asked for every page
+	Now  func() time.Time // in the site's time zone
+
+	// Applications is the provider, which is made with these pages and so not
+	// there before them.
+	Applications func() Applications
 
 	// AskReset takes the wish of whoever made the request for a link to reset the
 	// password of the user typed in. It tells nothing of whether there is one.
@@ -51,16 +57,21 @@ type Config struct {
 
 // Pages serves the pages of one site.
 type Pages struct {
-	auth      Auth
-	name      func() string
-	ask       func(ctx context.Context, r *http.Request, typed string) error
-	templates templates
-	policy    string // Content-Security-Policy
+	auth         Auth
+	name         func() string
+	now          func() time.Time
+	ask          func(ctx context.Context, r *http.Request, typed string) error
+	applications func() Applications
+	templates    templates
+	policy       string // Content-Security-Policy
 }
 
 // New makes the pages of a site.
 func New(c Config) *Pages {
-	return &Pages{auth: c.Auth, name: c.Name, ask: c.AskReset, templates: parseTemplates(), policy: contentPolicy()}
+	return &Pages{
+		auth: c.Auth, name: c.Name, now: c.Now, ask: c.AskReset, applications: c.Applications,
+		templates: parseTemplates(), policy: contentPolicy(),
+	}
 }
 
 // Serves reports whether there is a page at the path.
@@ -77,7 +88,7 @@ func Forgets(r *http.Request) bool {
 // verbs are those allowed at a path; empty where there is no page.
 func verbs(path string) string {
 	switch path {
-	case LoginPath, forgotPath, ResetPath, changePath:
+	case LoginPath, forgotPath, ResetPath, changePath, appsPath:
 		return "GET, HEAD, POST"
 	case logoutPath:
 		return "POST"
@@ -117,6 +128,8 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 		return p.serveHome(w, r, caller)
 	case changePath:
 		return p.serveChange(w, r, caller)
+	case appsPath:
+		return p.serveApps(w, r, caller)
 	}
 	return p.sendOn(w, homePath)
 }
