@@ -45,6 +45,13 @@ func fromText(name, text string) (any, error) {
 }
 
 func decode(text string) (v any, ok bool) {
+	if v, ok := plain(text); ok {
+		return v, true
+	}
+	return decodeAny(text)
+}
+
+func decodeAny(text string) (v any, ok bool) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
 	if dec.Decode(&v) != nil {
