@@ -80,7 +80,7 @@ func (a *app) recorded(ctx context.Context, c *replay.Call, from string) (*bundl
 
 func (a *app) replay(ctx context.Context, c *replay.Call, b *bundle.Bundle) (replay.Outcome, error) {
 	cfg := guestEngine(hostapi.Config{})
-	cfg.CacheDir, cfg.Logger = a.layout().Cache(), slog.New(slog.DiscardHandler)
+	cfg.CacheDir, cfg.Logger, cfg.Birth = a.layout().Cache(), slog.New(slog.DiscardHandler), c.Birth
 	e, err := engine.New(ctx, cfg)
 	if err != nil {
 		return replay.Outcome{}, err

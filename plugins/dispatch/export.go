@@ -129,10 +129,11 @@ func (x *export) log(call *method.Call, usage engine.Usage, err error) {
 }
 
 func (x *export) record(call *method.Call, input []byte, tape *hostapi.Tape, outcome replay.Outcome) *replay.Call {
+	birth := x.module.Birth()
 	c := &replay.Call{
 		Site: x.plugin.Site, Plugin: x.plugin.Name, Version: x.version, Hash: x.hash,
 		Method: x.label, Export: x.name, User: call.Caller.User, At: time.Now().UTC(),
-		Input: string(input), Tape: tape, Outcome: outcome,
+		Birth: &birth, Input: string(input), Tape: tape, Outcome: outcome,
 	}
 	if call.Request != nil {
 		c.Request = call.Request.ID

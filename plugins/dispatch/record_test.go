@@ -2,6 +2,7 @@ package dispatch_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"armature/plugins/logs"
 	"armature/plugins/replay"
 	"armature/runtime/engine"
+	"armature/runtime/hostapi"
 )
 
 // TestRecord: a failed call of a real guest is kept and logged, and ends the same
@@ -42,22 +44,35 @@ func TestRecord(t *testing.T) {
 	if err := json.Unmarshal(text, &again); err != nil {
 		t.Fatal(err)
 	}
-	e, err := eng()
+	// A panic makes the guest print what its memory looks like, and loop over
+	// what its seeds have put in order.
+	if _, err := s.run("POST", "acme.misbehave.trap", m{}); err == nil || len(kept) != 2 {
+		t.Fatalf("%v, kept %d", err, len(kept))
+	}
+
+	// Another engine is what another process is: nothing but the record is shared.
+	e, err := engine.New(t.Context(), engine.Config{
+		Imports: hostapi.Imports(hostapi.Config{}), CacheDir: cacheDir(t), Birth: again.Birth,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = e.Close(context.Background()) }()
 	module := loadGuest(t, e, misbehave)
 	defer module.Release()
-	if got := again.Again(t.Context(), module); !got.Same(kept[0].Outcome) {
-		t.Errorf("it ended with %+v, it was %+v", got, kept[0].Outcome)
+	for _, c := range []*replay.Call{&again, kept[1]} {
+		if got := c.Again(t.Context(), module); !got.Same(c.Outcome) {
+			t.Errorf("%s ended with %+v, it was %+v", c.Method, got, c.Outcome)
+		}
 	}
+	kept = kept[:1]
 
 	// A call that succeeds is not kept.
 	if _, err := s.run("POST", "acme.misbehave.remember", nil); err != nil || len(kept) != 1 {
 		t.Errorf("%v, kept %d", err, len(kept))
 	}
-	lines := book.Lines("one", "acme.misbehave", 10)
-	if len(lines) == 0 || !strings.Contains(string(lines[len(lines)-1]), `"method":"acme.misbehave.fail"`) || !strings.Contains(out.String(), "plugin call failed") {
+	lines := book.Lines("one", "acme.misbehave", 100)
+	if len(lines) == 0 || !strings.Contains(string(lines[0]), `"method":"acme.misbehave.fail"`) || !strings.Contains(out.String(), "plugin call failed") {
 		t.Errorf("logged %s", lines)
 	}
 }

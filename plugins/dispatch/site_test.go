@@ -33,14 +33,28 @@ const (
 // eng serves all tests: what it has compiled once it need not compile again.
 var eng = sync.OnceValues(func() (*engine.Engine, error) {
 	// Compiling a Go guest under the race detector takes most of a minute.
-	cache, err := os.UserCacheDir()
+	cache, err := testCache()
 	if err != nil {
 		return nil, err
 	}
 	return engine.New(context.Background(), engine.Config{
-		Imports: hostapi.Imports(hostapi.Config{}), CacheDir: filepath.Join(cache, "armature-test"),
+		Imports: hostapi.Imports(hostapi.Config{}), CacheDir: cache,
 	})
 })
+
+func testCache() (string, error) {
+	cache, err := os.UserCacheDir()
+	return filepath.Join(cache, "armature-test"), err
+}
+
+func cacheDir(t *testing.T) string {
+	t.Helper()
+	dir, err := testCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
 
 // site is a site on a real database, with plugins.
 type site struct {

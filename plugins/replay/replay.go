@@ -31,7 +31,8 @@ type Call struct {
 	Request string    `json:"request,omitempty"`
 	At      time.Time `json:"at"`
 
-	Input   string         `json:"input"` // JSON, byte for byte
+	Birth   *engine.Birth  `json:"birth,omitempty"` // of the module, of which its state at the start is made
+	Input   string         `json:"input"`           // JSON, byte for byte
 	Limits  engine.Limits  `json:"limits"`
 	Traffic hostapi.Limits `json:"traffic"`
 	Tape    *hostapi.Tape  `json:"tape"`
@@ -46,12 +47,12 @@ type Outcome struct {
 	Type    string     `json:"exc_type,omitempty"`
 	Message string     `json:"message,omitempty"`
 	Trace   []string   `json:"trace,omitempty"` // frames of the guest
-	Fuel    uint64     `json:"fuel"`
+	Fuel    uint64     `json:"fuel"`            // without nested calls, which a replay does not make
 }
 
 // OutcomeOf describes the end of a call; err is a fault or nil.
 func OutcomeOf(output []byte, usage engine.Usage, err error) Outcome {
-	o := Outcome{Output: string(output), Fuel: usage.Fuel}
+	o := Outcome{Output: string(output), Fuel: usage.Fuel - min(usage.Fuel, usage.Nested)}
 	var f *fault.Error
 	if errors.As(err, &f) {
 		o.Kind, o.Type, o.Message, o.Trace = f.Kind, f.ExcType(), f.Message, f.Trace
@@ -61,10 +62,9 @@ func OutcomeOf(output []byte, usage engine.Usage, err error) Outcome {
 	return o
 }
 
-// Same reports whether two calls ended alike. Fuel is left out: what nested
-// calls used is in the one and not in the other.
+// Same reports whether two calls ended alike, after as many instructions.
 func (o Outcome) Same(p Outcome) bool {
-	return o.Output == p.Output && o.Kind == p.Kind && o.Type == p.Type && o.Message == p.Message
+	return o.Output == p.Output && o.Kind == p.Kind && o.Type == p.Type && o.Message == p.Message && o.Fuel == p.Fuel
 }
 
 // Again runs the call on the module it was made with.

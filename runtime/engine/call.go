@@ -27,7 +27,8 @@ type Call struct {
 	OnOutput func(c *Call, stderr bool, line []byte)
 
 	// Senses hears, or decides, what WASI tells the guest of the world; nil: the
-	// host's clock and randomness as they are.
+	// host's clock and randomness as they are. While a guest warms up, they are
+	// its module's Birth.
 	Senses Senses
 
 	// Result is what the function returned, if it returns anything.

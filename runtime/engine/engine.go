@@ -42,6 +42,10 @@ type Config struct {
 	// Empty means the best that works on this system.
 	Memory string
 
+	// Birth is what modules are told while they initialise; nil: of each, the
+	// moment of its load. Its Seed has 32 bytes.
+	Birth *Birth
+
 	Now func() time.Time // the guests' wall clock; default time.Now
 }
 
@@ -92,6 +96,9 @@ type Engine struct {
 // New makes an engine with the given host functions.
 func New(ctx context.Context, cfg Config) (*Engine, error) {
 	e := &Engine{cfg: cfg.withDefaults(), epoch: time.Now(), modules: map[string]*loading{}}
+	if b := cfg.Birth; b != nil && len(b.Seed) != 32 {
+		return nil, fmt.Errorf("the seed of a birth has 32 bytes, not %d", len(b.Seed))
+	}
 	e.log = e.cfg.Logger
 	e.compile = make(chan struct{}, e.cfg.CompileWorkers)
 	e.admission = newAdmission(e.cfg.Slots)

@@ -42,6 +42,7 @@ type Module struct {
 	custom      []rewrite.Custom
 	compiled    wazero.CompiledModule
 	exports     map[string]Export
+	birth       Birth
 	resumes     bool         // it exports armature_resume
 	interpreter *interpreter // what runs it; nil: it runs by itself
 	program     Program      // of an interpreter, made with the snapshot
@@ -58,6 +59,11 @@ func newModule(e *Engine, hash string, size int, code *rewrite.Module) *Module {
 		engine: e, hash: hash, size: size, code: code, reason: strings.Join(code.Unrestorable, "; "),
 		imports: code.Imports, custom: code.Custom,
 		exports: map[string]Export{}, pool: newPool(), freed: make(chan struct{}),
+	}
+	if e.cfg.Birth != nil {
+		m.birth = *e.cfg.Birth
+	} else {
+		m.birth = e.newBirth()
 	}
 	for _, x := range code.Exports {
 		m.exports[x.Name] = Export{x.Name, typesOf(x.Params), typesOf(x.Results)}

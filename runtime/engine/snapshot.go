@@ -65,7 +65,7 @@ func (in *instance) initialise(ctx context.Context, limits Limits) (fuel uint64,
 			return 0, &Error{Reason: Trap, Export: "initialisation", Detail: fmt.Sprintf("data segment %d does not fit the memory", i)}
 		}
 	}
-	c := &Call{warm: true, Limits: limits, OnOutput: in.module.engine.logInit}
+	c := &Call{warm: true, Limits: limits, Senses: in.module.birth.senses(), OnOutput: in.module.engine.logInit}
 	c.begin(ctx, in.module)
 	defer c.end()
 	in.begin(c)
