@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -14,6 +15,7 @@ import (
 	"armature/core/host"
 	"armature/core/httpapi"
 	"armature/core/metrics"
+	"armature/core/proxy"
 	"armature/core/serve"
 	"armature/core/site"
 )
@@ -30,6 +32,7 @@ type serving struct {
 	acmeDirectory string
 	acmeEmail     string
 	hsts          time.Duration
+	proxies       string
 
 	idle     time.Duration
 	drain    time.Duration
@@ -64,6 +67,7 @@ func (a *app) serveCommand() *cobra.Command {
 	flags.StringVar(&s.acmeEmail, "acme-email", "", "where the ACME server may write to")
 	flags.StringVar(&s.redirect, "redirect-listen", "", "second address, for plain HTTP, that redirects to the first")
 	flags.DurationVar(&s.hsts, "hsts", 0, "tell browsers to use TLS only for so long, 8760h for a year; 0: do not")
+	flags.StringVar(&s.proxies, "trusted-proxies", "", "addresses and networks, such as 10.0.0.0/8, of the proxies whose\nX-Forwarded-For, -Proto, -Host and X-Framework-Site-Name count")
 	flags.StringVar(&s.plugins, "plugins", "", "folder of the plugins for all sites; without it <data>/plugins")
 	flags.DurationVar(&s.idle, "site-idle", host.DefaultIdle, "close a site that has had no request for so long, until its next one;\nbelow 0: never")
 	flags.DurationVar(&s.drain, "drain-delay", 0, "how long to go on serving, not ready, when the server stops: until\nload balancers have noticed")
@@ -81,6 +85,10 @@ func (a *app) serve(cmd *cobra.Command) error {
 		return err
 	}
 	log := out.main
+	proxies, err := proxy.Parse(s.proxies)
+	if err != nil {
+		return fmt.Errorf("--trusted-proxies: %w", err)
+	}
 	for _, name := range misspelt(settingNames(cmd.Root()), os.Environ()) {
 		log.Warn("the environment has a variable that is no setting", "name", name)
 	}
@@ -108,7 +116,7 @@ func (a *app) serve(cmd *cobra.Command) error {
 	defer onHangup(func() { a.reload(cmd, server, out) })()
 	ready := &readiness{check: p.ready}
 	handler := p.guests.metrics.Beside(httpapi.New(httpapi.Config{
-		Sites: p.set, Logger: log, Access: out.access, Meter: metrics.NewHTTP(p.guests.metrics.Registry),
+		Sites: p.set, Proxies: proxies, Logger: log, Access: out.access, Meter: metrics.NewHTTP(p.guests.metrics.Registry),
 		Ready: func(ctx context.Context) error {
 			if server.Draining() {
 				return errors.New("the server is shutting down")

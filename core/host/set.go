@@ -20,6 +20,7 @@ import (
 	"armature/core/file"
 	"armature/core/httpapi"
 	"armature/core/method"
+	"armature/core/proxy"
 	"armature/core/ratelimit"
 	"armature/core/site"
 	"armature/core/store"
@@ -170,8 +171,8 @@ func (s *Set) Active(name string) bool {
 
 // Acquire finds the site that answers the host and opens it if it sleeps; it
 // satisfies httpapi.Sites.
-func (s *Set) Acquire(ctx context.Context, host string, _ *http.Request) (*httpapi.Site, func(), error) {
-	e := s.table.Load().find(host)
+func (s *Set) Acquire(ctx context.Context, host string, r *http.Request) (*httpapi.Site, func(), error) {
+	e := s.table.Load().find(host, r.Header.Get(proxy.SiteHeader))
 	if e == nil {
 		return nil, nil, fault.Missing("No site answers %s", host)
 	}

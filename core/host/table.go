@@ -34,8 +34,11 @@ func newTable(entries []*entry) *table {
 }
 
 // find returns the site that answers a host, in lower case and without its port;
-// nil when none does.
-func (t *table) find(host string) *entry {
+// nil when none does. A name that a trusted proxy gives goes before the host.
+func (t *table) find(host, name string) *entry {
+	if name != "" {
+		return t.byName[name]
+	}
 	if e := t.byHost[host]; e != nil {
 		return e
 	}

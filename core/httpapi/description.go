@@ -1,6 +1,10 @@
 package httpapi
 
-import "net/http"
+import (
+	"net/http"
+
+	"armature/core/proxy"
+)
 
 // description serves GET /api/openapi.json: the caller's own view of the API.
 func (x *exchange) description() (func() error, error) {
@@ -22,7 +26,7 @@ func (x *exchange) description() (func() error, error) {
 // origin is the scheme and host the client used.
 func (x *exchange) origin() string {
 	scheme := "http"
-	if x.r.TLS != nil {
+	if proxy.Secure(x.r) {
 		scheme = "https"
 	}
 	return scheme + "://" + x.r.Host

@@ -12,16 +12,20 @@ import (
 
 	"armature/core/fault"
 	"armature/core/identity"
+	"armature/core/proxy"
 )
 
 // Config is what the server needs.
 type Config struct {
-	Sites  Sites
-	Ready  func(ctx context.Context) error // nil: ready whenever alive
-	Logger *slog.Logger                    // nil: nothing is logged
-	Access *slog.Logger                    // gets a line for every request; nil: none is written
-	Meter  Meter                           // counts requests; nil: nobody does
-	Now    func() time.Time                // nil: time.Now; for durations and limits
+	Sites Sites
+	// Proxies are those whose word counts on who made a request and how. Their
+	// headers are taken off all other requests.
+	Proxies proxy.Trusted
+	Ready   func(ctx context.Context) error // nil: ready whenever alive
+	Logger  *slog.Logger                    // nil: nothing is logged
+	Access  *slog.Logger                    // gets a line for every request; nil: none is written
+	Meter   Meter                           // counts requests; nil: nobody does
+	Now     func() time.Time                // nil: time.Now; for durations and limits
 }
 
 // Meter counts requests. The route is the kind of what the path leads to: list,
@@ -39,16 +43,17 @@ func New(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &server{sites: c.Sites, ready: c.Ready, log: c.Logger, access: c.Access, meter: c.Meter, now: c.Now}
+	return &server{sites: c.Sites, proxies: c.Proxies, ready: c.Ready, log: c.Logger, access: c.Access, meter: c.Meter, now: c.Now}
 }
 
 type server struct {
-	sites  Sites
-	ready  func(ctx context.Context) error
-	log    *slog.Logger
-	access *slog.Logger
-	meter  Meter
-	now    func() time.Time
+	sites   Sites
+	proxies proxy.Trusted
+	ready   func(ctx context.Context) error
+	log     *slog.Logger
+	access  *slog.Logger
+	meter   Meter
+	now     func() time.Time
 }
 
 // ServeHTTP runs one exchange from beginning to end.
@@ -56,6 +61,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.serveHealth(w, r) {
 		return
 	}
+	r = s.proxies.Request(r)
 	x := &exchange{server: s, r: r, ctx: r.Context(), arrived: s.now(), caller: identity.Anonymous()}
 	x.w.ResponseWriter, x.w.begin = w, x.charge
 	x.identify()

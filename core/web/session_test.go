@@ -37,7 +37,7 @@ func TestLogin(t *testing.T) {
 		if user := who(t, s, sid); user != "jane@example.com" {
 			t.Errorf("logged in as %q", user)
 		}
-		for _, c := range login(t, s, "jane@example.com", right, "X-Forwarded-Proto", "https").Cookies() {
+		for _, c := range login(t, s.Trusting(t), "jane@example.com", right, "X-Forwarded-Proto", "https").Cookies() {
 			if !c.Secure {
 				t.Errorf("behind TLS, %s is not Secure", c.Name)
 			}

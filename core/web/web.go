@@ -17,6 +17,7 @@ import (
 	"armature/core/auth"
 	"armature/core/fault"
 	"armature/core/identity"
+	"armature/core/proxy"
 )
 
 const (
@@ -155,5 +156,5 @@ func home(caller *identity.Caller) string {
 // Secure reports whether the browser reached the server through TLS, which a
 // proxy may have ended.
 func Secure(r *http.Request) bool {
-	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
+	return proxy.Secure(r)
 }

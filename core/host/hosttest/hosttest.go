@@ -23,6 +23,7 @@ import (
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/proxy"
 	"armature/core/site"
 )
 
@@ -32,6 +33,8 @@ type Server struct {
 	Tenant *host.Tenant
 	Admin  *Client // the Administrator
 	Guest  *Client // without credentials
+
+	set *host.Set
 }
 
 // Client makes requests with one set of credentials.
@@ -103,12 +106,32 @@ func New(t testing.TB, database string, options ...Option) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(httpapi.New(httpapi.Config{Sites: set, Ready: set.Ready}))
-	t.Cleanup(srv.Close)
-	s := &Server{URL: srv.URL, Tenant: tenant}
-	s.Guest = &Client{t: t, url: srv.URL}
+	s := &Server{Tenant: tenant, set: set}
+	s.URL = s.serve(t, proxy.Trusted{})
+	s.Guest = &Client{t: t, url: s.URL}
 	s.Admin = s.As(t, identity.Administrator)
 	return s
+}
+
+// Trusting is the same site on a server that takes those who test it for a
+// trusted proxy.
+func (s *Server) Trusting(t testing.TB) *Server {
+	t.Helper()
+	trusted, err := proxy.Parse("127.0.0.0/8, ::1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := *s
+	other.URL = s.serve(t, trusted)
+	other.Guest = &Client{t: t, url: other.URL}
+	other.Admin = &Client{t: t, url: other.URL, Authorization: s.Admin.Authorization}
+	return &other
+}
+
+func (s *Server) serve(t testing.TB, trusted proxy.Trusted) string {
+	srv := httptest.NewServer(httpapi.New(httpapi.Config{Sites: s.set, Ready: s.set.Ready, Proxies: trusted}))
+	t.Cleanup(srv.Close)
+	return srv.URL
 }
 
 // As makes API keys for a user and a client that uses them.
