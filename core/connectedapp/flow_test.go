@@ -123,9 +123,15 @@ func (w *world) connect(t *testing.T) {
 
 // do makes a request with the user's token.
 func (w *world) do(asApp bool, path string) (*egress.Response, error) {
-	return w.Tenant.Connected.Do(context.Background(), w.caller(), connectedapp.Request{
-		App: w.app, AsApp: asApp, Request: egress.Request{URL: w.provider.srv.URL + path},
-	})
+	return w.doIn(context.Background(), asApp, path)
+}
+
+func (w *world) doIn(ctx context.Context, asApp bool, path string) (*egress.Response, error) {
+	return w.Tenant.Connected.Do(ctx, w.caller(), w.request(asApp, path))
+}
+
+func (w *world) request(asApp bool, path string) connectedapp.Request {
+	return connectedapp.Request{App: w.app, AsApp: asApp, Request: egress.Request{URL: w.provider.srv.URL + path}}
 }
 
 func (w *world) caller() *identity.Caller {

@@ -1,24 +1,28 @@
 package connectedapp_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"armature/core/connectedapp"
 )
 
-// TestRefreshOnce has many ask at the moment a token ends.
+// TestRefreshOnce has many ask in several processes at the moment a token ends.
 func TestRefreshOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.connect(t)
+		services := []*connectedapp.Service{w.Tenant.Connected, connectedapp.Twin(w.Tenant.Connected), connectedapp.Twin(w.Tenant.Connected)}
 		for round := range int64(3) {
 			w.clock.pass(2 * time.Hour)
 			var wait sync.WaitGroup
-			for range 20 {
+			for i := range 21 {
 				wait.Go(func() {
-					answer, err := w.do(false, "/api/me")
+					answer, err := services[i%len(services)].Do(t.Context(), w.caller(), w.request(false, "/api/me"))
 					if err != nil || answer.Status != http.StatusOK {
 						t.Errorf("%v %v", answer, err)
 					}
@@ -198,5 +202,41 @@ func TestWhereTokensGo(t *testing.T) {
 			t.Errorf("plain http: %v", err)
 		}
 		w.Admin.Put("/api/resource/Connected App/"+w.app, map[string]any{"allowed_hosts": "http://x/"}).Fails(t, 417, "ValidationError")
+	})
+}
+
+// TestSlowProvider: who asks does not wait for ever, and what the provider gives
+// in the end is kept.
+func TestSlowProvider(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.connect(t)
+		w.clock.pass(2 * time.Hour)
+		asked, release := make(chan struct{}), make(chan struct{})
+		w.provider.set(func() {
+			w.provider.answer = func(http.ResponseWriter, url.Values) bool {
+				close(asked)
+				<-release
+				return false // and answers as it should
+			}
+		})
+		ctx, leave := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() {
+			_, err := w.doIn(ctx, false, "/api/me")
+			done <- err
+		}()
+		<-asked
+		leave()
+		if err := <-done; excType(err) != "TimeoutError" {
+			t.Errorf("who left was told %v", err)
+		}
+		w.provider.set(func() { w.provider.answer = nil })
+		close(release)
+		if answer, err := w.do(false, "/api/me"); err != nil || answer.Status != http.StatusOK {
+			t.Errorf("afterwards: %v %v", answer, err)
+		}
+		if n := w.provider.refreshes.Load(); n != 1 {
+			t.Errorf("%d renewals", n)
+		}
 	})
 }

@@ -1,0 +1,126 @@
+package main_test
+
+import (
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestConnectedServers has one server log its users in at another: both ends of
+// OAuth are ours, and a plugin asks the other server in the user's name.
+func TestConnectedServers(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		away := &installation{t: t, data: t.TempDir()} // the provider
+		provider := away.serve()
+		provider.auth = away.keys("Administrator")
+		provider.want("POST", "/api/resource/User", map[string]any{
+			"email": "ada@away.example", "first_name": "Ada", "last_name": "Lovelace", "new_password": "a long enough pass phrase",
+		})
+
+		s := in.serve()
+		s.auth = in.keys("Administrator")
+		host := strings.TrimPrefix(provider.url, "http://")
+		in.run("site", "config", "default", "set", "allowed_private_hosts", `["`+host+`"]`)
+		in.run("site", "config", "default", "set", "plugins",
+			`{"acme.profile": {"userinfo_url": "`+provider.url+`/api/method/framework.integrations.oauth2.openid_profile"}}`)
+		s.want("POST", "/api/resource/User", map[string]any{"email": "ada@home.example", "first_name": "Ada"})
+		app := s.want("POST", "/api/resource/Connected App", map[string]any{
+			"provider_name": "Away", "openid_configuration": provider.url + "/.well-known/openid-configuration",
+			"scopes": []any{map[string]any{"scope": "openid"}}, "allowed_hosts": host,
+		}).(map[string]any)
+		client := provider.want("POST", "/api/resource/OAuth Client", map[string]any{
+			"app_name": "Home", "redirect_uris": app["redirect_uri"], "scopes": "openid", "skip_authorization": 1,
+		}).(map[string]any)
+		name := app["name"].(string)
+		s.want("PUT", "/api/resource/Connected App/"+name, map[string]any{
+			"client_id": client["client_id"], "client_secret": client["client_secret"],
+		})
+		wasm := filepath.Join(t.TempDir(), "profile.wasm")
+		in.run("plugin", "build", filepath.Join(root(t), "examples", "profile"), "-o", wasm)
+		in.run("plugin", "install", wasm)
+		in.run("plugin", "approve", "acme.profile")
+
+		ada := in.keys("ada@home.example")
+		show := func() map[string]any {
+			t.Helper()
+			status, answer := s.callAs(ada, "GET", "/api/method/acme.profile.show?app="+name, nil)
+			message, _ := answer["message"].(map[string]any)
+			if status != http.StatusOK {
+				return map[string]any{"status": status, "answer": answer}
+			}
+			return message
+		}
+		eventually(t, "the plugin answers that there is no connection", func() bool { return show()["connected"] == false })
+
+		// The user's browser: logged in at both ends, sent from the one to the
+		// other and back.
+		status, begun := s.callAs(ada, "POST", "/api/resource/Connected App/"+name, map[string]any{"run_method": "initiate_web_application_flow"})
+		address, _ := begun["data"].(string)
+		if status != http.StatusOK || address == "" {
+			t.Fatalf("begin: %d %v", status, begun)
+		}
+		back := consent(t, provider.url, "ada@away.example", "a long enough pass phrase", address, s.url)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, back, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", ada)
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusFound || res.Header.Get("Location") != "/app" {
+			t.Fatalf("the way back: %s to %q", res.Status, res.Header.Get("Location"))
+		}
+		got := show()
+		claims, _ := got["claims"].(map[string]any)
+		if got["connected"] != true || claims["email"] != "ada@away.example" || claims["name"] != "Ada Lovelace" {
+			t.Fatalf("the other server says %v\n%s", got, s.log)
+		}
+
+		// The other server ends it: the token is of no use at once.
+		provider.want("PUT", "/api/resource/User/ada@away.example", map[string]any{"enabled": 0})
+		eventually(t, "the token has ended", func() bool { return show()["connected"] != true })
+		if strings.Contains(s.log.String(), client["client_secret"].(string)) {
+			t.Error("the client's secret is in the log")
+		}
+	})
+}
+
+// consent logs a user in at a provider, follows an authorization address, and
+// returns the first address of ours that it leads to.
+func consent(t *testing.T, provider, user, password, address, home string) string {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := ""
+	browser := http.Client{Jar: jar, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+		if strings.HasPrefix(r.URL.String(), home+"/") {
+			back = r.URL.String()
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}}
+	res, err := browser.PostForm(provider+"/api/method/login", url.Values{"usr": {user}, "pwd": {password}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("log in at the provider: %s", res.Status)
+	}
+	if res, err = browser.Get(address); err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if back == "" {
+		t.Fatalf("the provider did not lead back: %s", res.Status)
+	}
+	return back
+}
