@@ -41,6 +41,11 @@ type serving struct {
 	metricsToken string
 }
 
+// heapGrowth is how much garbage, in per cent of what lives, may gather before
+// it is collected, unless GOGC says otherwise. Little lives here, 5 to 10 MB, so
+// twice the usual costs some 6 MB under load and saves 3 % of its processor time.
+const heapGrowth = 200
+
 func (a *app) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -109,6 +114,9 @@ func (a *app) serve(cmd *cobra.Command) error {
 	}
 	if err := a.openSites(ctx, p, log); err != nil {
 		return err
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(heapGrowth)
 	}
 	// Compiling plugins and opening a site leave more garbage than a server that
 	// waits for requests will make in hours; the system gets it back.
