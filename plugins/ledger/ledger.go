@@ -278,6 +278,7 @@ func (s *Site) sync(ctx context.Context) error {
 		s.epoch, s.looked = v.Epoch, true
 		clear(s.refused)
 	}
+	s.restore(ctx)
 	s.recall(ctx)
 	s.loadStored(ctx, sv)
 	return s.tell(ctx, sv)

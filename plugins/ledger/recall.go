@@ -6,6 +6,7 @@ import (
 
 	"armature/plugins/dispatch"
 	"armature/plugins/grant"
+	"armature/plugins/loader"
 	"armature/plugins/registry"
 )
 
@@ -46,6 +47,44 @@ func (s *Site) recall(ctx context.Context) {
 		}
 		s.l.cfg.Registry.Recall(s.name, old)
 	}
+}
+
+// restore has the copy of what served by a record serve again where the file in the
+// folder cannot be loaded, as it would have gone on doing without a restart.
+func (s *Site) restore(ctx context.Context) {
+	for _, st := range s.l.cfg.Loader.States(s.name) {
+		if st.Status != loader.Failed || isStored(st.Source) {
+			continue
+		}
+		r := s.servedFrom(st.Source)
+		if r == nil || st.Name != "" && st.Name != r.Name {
+			continue
+		}
+		if _, lost := s.lost.Load(r.Hash); lost || !s.l.copies.has(r.Hash) {
+			continue
+		}
+		b, err := s.l.copies.read(r.Hash)
+		if err == nil {
+			err = s.l.cfg.Loader.Restore(ctx, st.Scope, st.Source, b)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			s.log.Error("the version that served cannot be loaded again", "plugin", r.Name, "version", r.Version, "error", err)
+			s.lost.Store(r.Hash, true)
+		}
+	}
+}
+
+// servedFrom is the record of the plugin that served from a source, or nil.
+func (s *Site) servedFrom(source string) *Record {
+	for _, r := range *s.records.Load() {
+		if r.Source == source && r.Status != Disabled && r.Hash != "" {
+			return r
+		}
+	}
+	return nil
 }
 
 // installed is the generation of a source in a folder, or nil.

@@ -3,10 +3,12 @@ package ledger_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"armature/core/fault"
 	"armature/plugins/ledger"
+	"armature/plugins/plugintest"
 )
 
 // TestWaitingOutlivesProcess: while a version in a folder waits for approval, the
@@ -53,6 +55,36 @@ func TestWaitingOutlivesProcess(t *testing.T) {
 	if r := p.record(); r["version"] != "2" || r["pending_version"] != nil {
 		t.Errorf("record %v", r)
 	}
+}
+
+// TestBrokenWhileNobodyLooks: a file that cannot be loaded leaves the old version
+// serving in a process too that starts with it, and the record says why.
+func TestBrokenWhileNobodyLooks(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "site.db"), t.TempDir()
+	p := start(t, file, dir)
+	if err := p.put(plugin(t, "1", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.path(), []byte("<html>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p = start(t, file, dir)
+	p.serves("1")
+	p.status(ledger.Failed)
+	if text, _ := p.record()["error"].(string); !strings.Contains(text, "not a WebAssembly module") {
+		t.Errorf("error %q", text)
+	}
+	if err := p.put(plugin(t, "2", nil)); err != nil {
+		t.Fatal(err)
+	}
+	p.serves("2")
+	p.status(ledger.Active)
+
+	// Another plugin in its place is another plugin, also when it is broken.
+	if err := os.WriteFile(p.path(), plugintest.Asks(t, "acme.b", "1", "b", m{"methods": []any{m{"path": "acme.b.x", "export": "none"}}}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start(t, file, dir).serves("")
 }
 
 // TestReplacedWhileNobodyLooks: a version that was put into the folder while no

@@ -91,6 +91,34 @@ func (l *Loader) LoadFrom(ctx context.Context, scope, source string, read func()
 	return nil
 }
 
+// Restore has an older bundle of a source serve where nothing does because the
+// present one cannot be loaded. The state goes on saying why.
+func (l *Loader) Restore(ctx context.Context, scope, source string, b *bundle.Bundle) error {
+	r := l.record(place{scope, source})
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	l.mu.Lock()
+	status, why := r.state.Status, r.state.Error
+	l.mu.Unlock()
+	if status != Failed {
+		return nil // removed or mended meanwhile
+	}
+	g, err := l.prepare(ctx, source, b)
+	if err != nil {
+		return err
+	}
+	if err := l.cfg.Registry.Swap(scope, g); err != nil {
+		g.Close()
+		return err
+	}
+	l.served(r, g)
+	l.mu.Lock()
+	r.state.Error = why
+	l.mu.Unlock()
+	l.log.Warn("an older version of a plugin serves", "plugin", b.Manifest.Name, "version", b.Manifest.Version, "source", source)
+	return nil
+}
+
 // Check does everything that Load does short of letting the plugin serve. The
 // generation is the caller's, to look at and to Close. The error says what is
 // wrong with the plugin.
