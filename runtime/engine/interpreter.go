@@ -38,6 +38,9 @@ type Program interface {
 	// Run runs c.Export in a clone of the snapshot. An error ends the call as
 	// Call.Abort would.
 	Run(c *Call) error
+	// Stack says where a script was when the engine ended its call: functions,
+	// innermost first. It gets a quantum of fuel of its own.
+	Stack(c *Call) []string
 }
 
 // interpreter is an Interpreter in this engine, compiled when the first script
@@ -119,12 +122,35 @@ func (in *instance) boot(c *Call) (failed *Error) {
 }
 
 // interpret runs an export of a script.
-func (in *instance) interpret(c *Call) (failed *Error) {
+func (in *instance) interpret(c *Call) *Error {
+	failed := in.runProgram(c)
+	if failed != nil && (failed.Reason == OutOfFuel || failed.Reason == Deadline || failed.Reason == HostCalls) {
+		failed.Stack = in.scriptStack(c)
+	}
+	return failed
+}
+
+func (in *instance) runProgram(c *Call) (failed *Error) {
 	defer in.recovered(c.Export, &failed)
 	if err := in.module.program.Run(c); err != nil {
 		return &Error{Reason: Aborted, Export: c.Export, Err: err}
 	}
 	return nil
+}
+
+// scriptStack asks the interpreter, whose memory is as the guest left it, where
+// the script was. That costs the call nothing.
+func (in *instance) scriptStack(c *Call) (stack []string) {
+	used := in.used()
+	in.spent = int64(used)
+	in.refill(quantum, uint64(c.limits.Depth))
+	defer func() {
+		in.spent = int64(used)
+		in.refill(0, 0)
+	}()
+	var failed *Error
+	defer in.recovered(c.Export, &failed) // then it is not known
+	return in.module.program.Stack(c)
 }
 
 // recovered ends what an interpreter does outside of the guest, where nothing

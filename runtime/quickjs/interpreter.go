@@ -58,6 +58,7 @@ type program struct {
 	nothing uint64            // undefined
 	call    uint64            // the prelude's call(name, input)
 	tick    uint64            // the prelude's tick()
+	where   uint64            // the prelude's where()
 	names   map[string]uint64 // exports
 	argv    uint32            // room for two handles
 	input   uint32            // a value, and the handle of it
@@ -85,7 +86,7 @@ func (q *Interpreter) Boot(c *engine.Call) (engine.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.call, p.tick = v.property(library, "call"), v.property(library, "tick")
+	p.call, p.tick, p.where = v.property(library, "call"), v.property(library, "tick"), v.property(library, "where")
 	namespace, err := p.evaluate(v, library, script)
 	if err != nil {
 		return nil, err

@@ -21,6 +21,6 @@ func preludeText() []byte {
 		}
 		return err
 	})
-	b.WriteString("return { call: callExport, tick, install, describe };\n})")
+	b.WriteString("return { call: callExport, tick, install, describe, where };\n})")
 	return b.Bytes()
 }

@@ -258,6 +258,29 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestWhereItWas: a call that the engine ends says which functions were running.
+func TestWhereItWas(t *testing.T) {
+	m := script(t, `
+		function spin(list) {
+			list.push(1);
+			for (;;) list.at(0);
+		}
+		export function f() {
+			spin([]);
+		}`, "f")
+	for range 2 {
+		_, usage, err := run(t, m, "f", "{}", engine.Limits{Fuel: 20e6})
+		var f *fault.Error
+		if !errors.As(err, &f) || f.Kind != fault.Exhausted || len(f.Trace) != 2 ||
+			!strings.HasPrefix(f.Trace[0], "spin (script.js:") || !strings.HasPrefix(f.Trace[1], "f (script.js:7") {
+			t.Errorf("error %v, trace %q", err, f.Trace)
+		}
+		if usage.Fuel < 20e6 || usage.Fuel > 21e6 {
+			t.Errorf("the call is charged %d", usage.Fuel)
+		}
+	}
+}
+
 // TestCannotLoad: what is wrong with a script is said when it is loaded.
 func TestCannotLoad(t *testing.T) {
 	tests := []struct{ name, script, want string }{

@@ -39,6 +39,14 @@ func (p *program) Run(c *engine.Call) error {
 	return nil
 }
 
+// Stack asks the prelude for a stack: its own frame is on top of those that the
+// end of the call has left.
+func (p *program) Stack(c *engine.Call) []string {
+	v := vm{c}
+	frames, _ := p.source.trace(v.string(v.do("qjs_call", p.where, p.nothing, 0, 0)))
+	return frames
+}
+
 // takeInput parses the call's input.
 func (p *program) takeInput(v vm) bool {
 	length := uint32(v.c.Arg)

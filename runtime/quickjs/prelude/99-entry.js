@@ -53,6 +53,9 @@ function finish(result) {
   if (text !== undefined) host.output(text);
 }
 
+// where is asked when the host has ended a call in the middle of something.
+function where() { return new Error().stack; }
+
 // fail ends the call; it does not return.
 function fail(thrown) { host.fail(describe(thrown)); }
 
