@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tdewolff/parse/v2"
@@ -136,7 +137,33 @@ func literal(value any) ([]byte, error) {
 	if err := object.JSON(&b); err != nil || !json.Valid(b.Bytes()) {
 		return nil, fmt.Errorf("manifest: expected literals only, since it is read without running the script: %v", plain(err))
 	}
-	return b.Bytes(), nil
+	dec := json.NewDecoder(&b)
+	dec.UseNumber()
+	var members any
+	if err := dec.Decode(&members); err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	return json.Marshal(whole(members))
+}
+
+// whole writes whole numbers as such: esbuild shortens 1000 to 1e3.
+func whole(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, member := range v {
+			v[name] = whole(member)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = whole(item)
+		}
+	case json.Number:
+		const most = 1 << 53 // as exact as JavaScript is
+		if f, err := v.Float64(); err == nil && f == math.Trunc(f) && math.Abs(f) <= most {
+			return int64(f)
+		}
+	}
+	return value
 }
 
 // plain is the parser's message without its own beginning.

@@ -30,7 +30,7 @@ func folder(t *testing.T, files map[string]string) string {
 func TestRead(t *testing.T) {
 	dir := folder(t, map[string]string{"acme.shop.ts": `
 interface A { x: number }
-export const manifest = { description: 'it\'s "ö" ' + "", limits: {cpu_ms: 5}, events: {"ToDo.validate": "check"},
+export const manifest = { description: 'it\'s "ö" ' + "", limits: {cpu_ms: 1000}, events: {"ToDo.validate": "check"},
   methods: { hello: { verbs: ["GET"], "allow_guest": true } } } as const;
 export const VERSION = "1";
 export const table = [1], options = {a: 1}, when = new Date(), bare = -1, text = ` + "`t`" + `;
@@ -56,6 +56,9 @@ await 1;
 	var m map[string]any
 	if err := json.Unmarshal(s.Manifest, &m); err != nil || m["description"] != `it's "ö" ` {
 		t.Errorf("manifest %s: %v", s.Manifest, err)
+	}
+	if !strings.Contains(string(s.Manifest), `{"cpu_ms":1000}`) {
+		t.Errorf("esbuild's 1e3 is left in %s", s.Manifest)
 	}
 	if !strings.Contains(string(s.Map), "acme.shop.ts") || strings.Contains(string(s.Code), "interface") {
 		t.Errorf("code %s\nmap %s", s.Code, s.Map)

@@ -26,6 +26,10 @@ type sources struct {
 	maps *sourcemap.Consumer // nil: the text is not a map
 }
 
+// lost matches "    at name (missing)", a function that was interrupted before it
+// ever noted where it is.
+var lost = regexp.MustCompile(`^\s*at (.*) \(missing\)$`)
+
 // frame matches "    at name (file:line:column)" and "    at file:line:column".
 var frame = regexp.MustCompile(`^\s*at (?:(.*) \()?([^()]*?):(\d+)(?::(\d+))?\)?$`)
 
@@ -33,7 +37,11 @@ var frame = regexp.MustCompile(`^\s*at (?:(.*) \()?([^()]*?):(\d+)(?::(\d+))?\)?
 // innermost is.
 func (s *sources) trace(stack string) (frames []string, at string) {
 	for line := range strings.Lines(stack) {
-		m := frame.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		line = strings.TrimRight(line, "\n")
+		if m := lost.FindStringSubmatch(line); m != nil && len(frames) < maxFrames {
+			frames = append(frames, m[1])
+		}
+		m := frame.FindStringSubmatch(line)
 		if m == nil || m[2] == preludeFile || len(frames) == maxFrames {
 			continue
 		}
