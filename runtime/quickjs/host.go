@@ -2,6 +2,7 @@ package quickjs
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"armature/core/fault"
 	"armature/runtime/abi"
@@ -59,6 +60,7 @@ var hostCalls = map[string]struct {
 	"output": {1, (*exchange).output}, // JSON
 	"fail":   {1, (*exchange).fail},   // a thrownError; does not return
 	"log":    {2, (*exchange).log},    // "0" to "3", the line
+	"now":    {0, (*exchange).now},    // -> microseconds of the clock, in decimal
 	"random": {1, (*exchange).random}, // how many bytes, in decimal -> a Uint8Array
 	"encode": {1, (*exchange).encode}, // text -> a Uint8Array
 	"decode": {2, (*exchange).decode}, // a Uint8Array, "fatal" or "" -> text, or undefined
@@ -166,6 +168,12 @@ func (x *exchange) fail() uint64 {
 	}
 	x.c.Abort(e.fault(source))
 	return 0
+}
+
+func (x *exchange) now() uint64 {
+	stack := []uint64{0}
+	x.host[abi.Now](x.c, stack)
+	return x.newString(strconv.FormatUint(stack[0], 10))
 }
 
 func (x *exchange) log() uint64 {

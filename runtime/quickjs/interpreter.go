@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"armature/core/fault"
 	"armature/runtime/abi"
@@ -116,7 +118,7 @@ func section(c *engine.Call, name string) ([]byte, bool) {
 // library evaluates the prelude and hands it the host's functions.
 func (p *program) library(v vm) (library uint64, err error) {
 	host := v.do("qjs_new_object")
-	for name := range hostCalls {
+	for _, name := range slices.Sorted(maps.Keys(hostCalls)) { // the same everywhere, as a replay needs it
 		f := v.do("qjs_new_host_function", v.text(name), uint64(len(name)), 0)
 		v.do("qjs_set_prop_string", host, v.text(name), f)
 	}

@@ -16,3 +16,22 @@ function clearTimeout(id) {
   const i = timers.findIndex((t) => t.id === id);
   if (i >= 0) timers.splice(i, 1);
 }
+
+// performance counts from when a call first asks: the engine's own would count
+// from when the script was loaded, and so differ in every process.
+
+let began, latest = 0;
+
+function sinceBegan() {
+  const now = Number(host.now());
+  began ??= now;
+  return latest = Math.max(latest, (now - began) / 1000);
+}
+
+const performance = Object.freeze({
+  now: sinceBegan,
+  get timeOrigin() {
+    sinceBegan();
+    return began / 1000;
+  },
+});

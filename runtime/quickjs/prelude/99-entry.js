@@ -15,7 +15,8 @@ function install(namespace, names) {
     methods.set(name, namespace[name]);
   }
   // What was drawn or asked for while the script was loaded belongs to no call.
-  state = callerIs = requestIs = undefined;
+  state = callerIs = requestIs = began = undefined;
+  latest = 0;
 }
 
 function callExport(name, input) {
@@ -63,5 +64,5 @@ for (const [name, value] of Object.entries({
   ArmatureError, ...Object.fromEntries([...errorClasses.values()].map((c) => [c.name, c])),
   doc, kv, call, enqueue, config, respond, caller, request, connected, log, console,
   TextEncoder, TextDecoder, URL, URLSearchParams, Headers, Request, Response, fetch,
-  crypto, structuredClone, setTimeout, clearTimeout,
+  crypto, performance, structuredClone, setTimeout, clearTimeout,
 })) define(globalThis, name, value);
