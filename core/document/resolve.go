@@ -215,6 +215,11 @@ func (r *resolver) operand(ref query.Ref) (Operand, error) {
 		return op, err
 	}
 	if !readable {
+		if op.Join > 0 {
+			if j := r.sel.Joins[op.Join-1]; j.Via.IsLink() && !inScope(r.caller, j.Target, permission.Read) {
+				return op, outOfScope(j.Target, permission.Read)
+			}
+		}
 		return op, fault.Denied("User %s may not query by %s of %s", r.caller.User, ref, r.dt.Name)
 	}
 	if op.Field.IsPassword() {

@@ -54,13 +54,15 @@ func newToken(row, grant *document.Document) *Token {
 
 // End ends a grant: nothing issued under it counts any more.
 func (s *Store) End(ctx context.Context, grant string) error {
-	return s.do(ctx, func(ctx context.Context, tx document.Tx) error {
-		ok, err := s.set(ctx, tx, GrantName, grant, map[string]any{"status": active}, map[string]any{"status": ended})
-		if err != nil || !ok {
-			return err
-		}
-		return s.c.Changed(ctx, tx)
-	})
+	return s.do(ctx, func(ctx context.Context, tx document.Tx) error { return s.end(ctx, tx, grant) })
+}
+
+func (s *Store) end(ctx context.Context, tx document.Tx, grant string) error {
+	ok, err := s.set(ctx, tx, GrantName, grant, map[string]any{"status": active}, map[string]any{"status": ended})
+	if err != nil || !ok {
+		return err
+	}
+	return s.c.Changed(ctx, tx)
 }
 
 // EndAll ends every grant of a user, or with field "client" of a client, in a

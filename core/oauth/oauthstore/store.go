@@ -138,9 +138,8 @@ func (s *Store) Commit(ctx context.Context) error {
 	})
 	var spent *spentError
 	if errors.As(err, &spent) {
-		if endErr := s.End(ctx, spent.grant); endErr != nil {
-			return errors.Join(err, endErr)
-		}
+		b.steps = nil // nothing of it has happened
+		err = errors.Join(err, s.write(ctx, func(tx document.Tx) error { return s.end(ctx, tx, spent.grant) }))
 	}
 	return err
 }
