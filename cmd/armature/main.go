@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // sites have time zones, also where the system has no files for them
 )
 
 func main() {
