@@ -214,6 +214,12 @@ func (s *Service) sweepSessions(ctx context.Context, tx document.Tx) error {
 
 // sweep deletes what a list names. Nobody needs to hear of it.
 func (s *Service) sweep(ctx context.Context, tx document.Tx, dead *document.Select) error {
+	_, err := s.sweepRows(ctx, tx, dead)
+	return err
+}
+
+// sweepRows is sweep, and returns how many there were.
+func (s *Service) sweepRows(ctx context.Context, tx document.Tx, dead *document.Select) (int, error) {
 	var names []string
 	err := tx.Rows(ctx, dead, func(v []any) error {
 		name, _ := v[0].(string)
@@ -221,13 +227,13 @@ func (s *Service) sweep(ctx context.Context, tx document.Tx, dead *document.Sele
 		return nil
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	slices.Sort(names) // in one order everywhere: two who sweep do not wait for each other
 	for _, name := range names {
 		if _, err := tx.Delete(ctx, s.catalog.Schema(), dead.DocType, name); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return len(names), nil
 }

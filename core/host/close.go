@@ -22,6 +22,7 @@ func (t *Tenant) close() {
 		t.set.c.Plugins.Shut(t.Site.Name)
 	}
 	t.stopPost()
+	t.stopAuthSweep()
 	t.Connected.Close()
 	if err := t.storage.Close(); err != nil {
 		t.log.Error("close the file storage", "error", err)

@@ -41,15 +41,17 @@ type Tenant struct {
 	log      *slog.Logger
 	storage  storage
 	stopPost func() // waits for it
-	wishes   chan wish
-	invoker  method.Invoker
-	table    *method.Table
-	limiter  *ratelimit.Limiter
-	edge     atomic.Pointer[httpapi.Site]
-	pins     pins
-	releaser func() // release, bound once
-	used     usage
-	ended    chan struct{} // closed when it is closed
+
+	stopAuthSweep func() // waits for it
+	wishes        chan wish
+	invoker       method.Invoker
+	table         *method.Table
+	limiter       *ratelimit.Limiter
+	edge          atomic.Pointer[httpapi.Site]
+	pins          pins
+	releaser      func() // release, bound once
+	used          usage
+	ended         chan struct{} // closed when it is closed
 
 	checked  atomic.Int64 // the tick at which changes of others were taken over
 	checking sync.Mutex
@@ -146,6 +148,7 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 	}
 	t.publish()
 	t.startPost()
+	t.startSweep()
 	return t, nil
 }
 
