@@ -52,8 +52,18 @@ func (s *Service) connection(ctx context.Context, name string) (*connection, err
 
 // fresh reports whether the access token goes on counting for at least margin.
 func (c *connection) fresh(now time.Time, margin time.Duration) bool {
-	expires := c.doc.Int("expires")
-	return c.access != "" && (expires == 0 || now.Add(margin).Unix() < expires)
+	return fresh(c.doc, now, margin)
+}
+
+func fresh(doc *document.Document, now time.Time, margin time.Duration) bool {
+	expires := doc.Int("expires")
+	return doc.Text("access_token") != "" && (expires == 0 || now.Add(margin).Unix() < expires)
+}
+
+// margin is how long before its end a token is renewed: a short-lived one is
+// used for most of its life.
+func margin(doc *document.Document) time.Duration {
+	return min(early, time.Duration(doc.Int("expires_in"))*time.Second/4)
 }
 
 // row returns a connection's document, locked, or a new one that is not stored.

@@ -77,7 +77,7 @@ func (s *Service) usable(ctx context.Context, a *app, user string) (*connection,
 		return nil, fault.Invalid("NotConnectedError", "There is no connection to %s yet", a.providerName)
 	case err != nil:
 		return nil, err
-	case c.fresh(s.now(), min(early, time.Duration(c.doc.Int("expires_in"))*time.Second/4)):
+	case c.fresh(s.now(), margin(c.doc)):
 		return c, nil
 	case user == "":
 		return nil, nil
@@ -115,7 +115,8 @@ func (s *Service) renewed(ctx context.Context, a *app, user string) (*connection
 }
 
 // takeLease makes this process the one that renews, and returns the connection
-// as it is; nil while another process does.
+// as it is; nil while another process does, or when one has done so since we
+// looked.
 func (s *Service) takeLease(ctx context.Context, a *app, user string) (c *connection, err error) {
 	id := name(a.name, user)
 	taken := false
@@ -124,7 +125,8 @@ func (s *Service) takeLease(ctx context.Context, a *app, user string) (c *connec
 		if err != nil {
 			return err
 		}
-		if taken = !leased(doc, s.now()); !taken {
+		done := fresh(doc, s.now(), margin(doc)) || user != "" && doc.Text("refresh_token") == ""
+		if taken = !done && !leased(doc, s.now()); !taken {
 			return nil
 		}
 		doc.Put("lease", strconv.FormatInt(s.now().Add(leaseLife).Unix(), 10)+" "+rand.Text())
