@@ -51,12 +51,12 @@ var looks = []look{
 	{name: "no script", width: 1024, height: 768, noScript: true},
 }
 
-// newTab opens a tab; a test of one flow takes at most three minutes, on a busy machine.
+// newTab opens a tab; a test of one flow takes at most two minutes, on a busy machine.
 func newTab(t *testing.T, s *server, l look) *tab {
 	t.Helper()
 	b := &tab{t: t, look: l, origin: s.origin}
 	ctx, cancel := chromedp.NewContext(startChromium(t), chromedp.WithNewBrowserContext(), chromedp.WithListener(b.listen))
-	ctx, stop := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(func() { stop(); cancel() })
 	b.ctx = ctx
 	options := []chromedp.EmulateViewportOption{}
@@ -167,7 +167,7 @@ func (b *tab) loads(steps ...chromedp.Action[chromedp.Void]) *network.Response {
 	defer cancel()
 	response, err := chromedp.RunResponse(ctx, steps...)
 	if err != nil {
-		b.t.Fatalf("load a page: %v; still at %s", err, b.at())
+		b.t.Fatalf("load a page: %v", err)
 	}
 	// A field that asks for the focus gets it with the first picture.
 	asks[chromedp.Void](b, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))`)
