@@ -32,7 +32,7 @@ func (a *app) siteMailCommand() *cobra.Command {
 					return a.say(map[string]any{"sent": test}, "sent a letter to %s", test)
 				}
 				if password {
-					text, err := readPassword(cmd.InOrStdin())
+					text, err := readPassword(cmd.InOrStdin(), "Password: ")
 					if err != nil {
 						return err
 					}

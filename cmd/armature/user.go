@@ -94,7 +94,7 @@ func (a *app) userPasswordCommand() *cobra.Command {
 		Short: "Set a user's password, read from standard input",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			password, err := readPassword(cmd.InOrStdin())
+			password, err := readPassword(cmd.InOrStdin(), "Password: ")
 			if err != nil {
 				return err
 			}
@@ -142,10 +142,10 @@ func (a *app) setPassword(ctx context.Context, t *host.Tenant, user, hash string
 
 // readPassword reads one line: an argument would show in the list of processes
 // and in the shell's history.
-func readPassword(in io.Reader) (string, error) {
+func readPassword(in io.Reader, prompt string) (string, error) {
 	if f, ok := in.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			fmt.Fprint(os.Stderr, "Password: ")
+			fmt.Fprint(os.Stderr, prompt)
 		}
 	}
 	line, err := bufio.NewReader(in).ReadString('\n')

@@ -14,6 +14,7 @@ import (
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/site"
 )
 
 // storage is a place for files that is closed with the site.
@@ -25,24 +26,10 @@ type storage interface {
 // openFiles makes the site's file service: on disk, or in the bucket that the
 // configuration names. Another storage takes effect when the site is opened
 // again.
-func (t *Tenant) openFiles() error {
+func (t *Tenant) openFiles() (err error) {
 	dir := t.set.c.Layout.Files(t.Site.Name)
-	raw, _ := t.Site.Config().Get("file_storage")
-	bucket, named, err := s3.Parse(raw)
-	switch {
-	case err != nil:
+	if t.storage, err = openStorage(t.Site.Config(), t.Site.Name, dir); err != nil {
 		return err
-	case named:
-		if bucket.Prefix == "" {
-			bucket.Prefix = t.Site.Name + "/"
-		}
-		t.storage = s3.Open(bucket)
-	default:
-		disk, err := file.OpenDisk(dir)
-		if err != nil {
-			return err
-		}
-		t.storage = disk
 	}
 	t.Files, err = file.New(file.Config{
 		Store: t.Store, Documents: func() *document.Service { return t.Documents }, Storage: t.storage,
@@ -51,6 +38,25 @@ func (t *Tenant) openFiles() error {
 	})
 	return err
 }
+
+// openStorage opens where a site keeps the bytes of its files.
+func openStorage(config *site.Config, name, dir string) (storage, error) {
+	raw, _ := config.Get(storageSetting)
+	bucket, named, err := s3.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	if !named {
+		return file.OpenDisk(dir)
+	}
+	if bucket.Prefix == "" {
+		bucket.Prefix = name + "/"
+	}
+	return s3.Open(bucket), nil
+}
+
+// storageSetting is the site setting that says where files are kept.
+const storageSetting = "file_storage"
 
 // callWithFile runs a method on an uploaded file: the fields of the form are its
 // arguments, the file is the body of its request.

@@ -53,6 +53,10 @@ type Config struct {
 
 	MailRoots *x509.CertPool // who may vouch for mail servers; nil: the system's
 
+	// PassphraseWork is the logarithm of what a guess of a backup's passphrase
+	// costs; 0: about a second.
+	PassphraseWork int
+
 	// Password is the Administrator's password on a site that has none yet;
 	// empty: a random one. Announce is told what was chosen at random, once.
 	Password string

@@ -71,6 +71,24 @@ func (m *Master) OpenSecret(sealed string) (*Secret, error) {
 	return newSecret(key), nil
 }
 
+// Key opens the sealed text of a site's key, for a backup that seals it under
+// something else; ErrWrongMaster as for OpenSecret.
+func (m *Master) Key(sealed string) ([]byte, error) {
+	key, err := m.box.Open(purpose, sealed)
+	if err != nil || len(key) != keySize {
+		return nil, ErrWrongMaster
+	}
+	return key, nil
+}
+
+// SealKey seals the key of a site that comes from elsewhere.
+func (m *Master) SealKey(key []byte) (sealed string, err error) {
+	if len(key) != keySize {
+		return "", fmt.Errorf("the key of a site is %d bytes", keySize)
+	}
+	return m.box.Seal(purpose, key), nil
+}
+
 func randomKey() []byte {
 	key := make([]byte, keySize)
 	rand.Read(key) // never fails: it ends the program instead

@@ -34,6 +34,10 @@ type backend interface {
 	// once is brief for a fn that runs one statement, or several when many.
 	once(ctx context.Context, many bool, fn func(conn) error) error
 
+	// snapshot is a transaction that only reads, and every statement of which sees
+	// the state at its first one.
+	snapshot(ctx context.Context) (transaction, error)
+
 	diagnose(err error) diagnosis
 	ping(ctx context.Context) error
 	close() error

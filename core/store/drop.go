@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect/pgdialect"
 )
 
 // Drop deletes the database that Open would open, for good: the file, or the
@@ -30,14 +29,8 @@ func dropSchema(ctx context.Context, dsn, schema string) error {
 	if schema == "" || schema == defaultSchema {
 		return fmt.Errorf("drop PostgreSQL schema %q: it may hold what is not ours", schema)
 	}
-	config, err := postgresConfig(dsn, schema)
-	if err != nil {
+	return withPostgres(ctx, dsn, func(db *bun.DB) error {
+		_, err := db.NewRaw("DROP SCHEMA IF EXISTS ? CASCADE", bun.Name(schema)).Exec(ctx)
 		return err
-	}
-	db := bun.NewDB(postgresPool(config, 1), pgdialect.New())
-	_, err = db.NewRaw("DROP SCHEMA IF EXISTS ? CASCADE", bun.Name(schema)).Exec(ctx)
-	if err != nil {
-		err = fmt.Errorf("drop PostgreSQL schema %s: %w", schema, err)
-	}
-	return errors.Join(err, db.Close())
+	})
 }

@@ -1,0 +1,197 @@
+package backup
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+
+	"armature/core/fault"
+)
+
+// maxSmall is how large the entries may be that are held in memory.
+const maxSmall = 64 << 20
+
+// Archive is one that was found whole.
+type Archive struct {
+	Header   Header
+	Config   []byte
+	Key      []byte
+	Manifest Manifest
+
+	path, passphrase string
+}
+
+// Open reads a whole archive and compares everything in it with its manifest. An
+// archive that is damaged, cut or made by a newer version is refused with what is
+// wrong; another passphrase is ErrPassphrase.
+func Open(path, passphrase string) (*Archive, error) {
+	a := &Archive{path: path, passphrase: passphrase}
+	c := &checker{a: a, tallies: map[string]*tally{}}
+	if err := a.each(c.entry); err != nil {
+		return nil, err
+	}
+	if !c.whole {
+		return nil, damaged(errors.New("its manifest is missing"))
+	}
+	return a, c.compare()
+}
+
+// each hands every entry to fn.
+func (a *Archive) each(fn func(name string, content io.Reader) error) error {
+	f, err := os.Open(a.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unpack(bufio.NewReaderSize(f, 1<<16), a.passphrase, func(h *tar.Header, content io.Reader) error {
+		if err := fn(h.Name, content); err != nil {
+			return fmt.Errorf("%s: %w", h.Name, err)
+		}
+		return nil
+	})
+}
+
+// checker looks at every entry and keeps what is small.
+type checker struct {
+	a       *Archive
+	tallies map[string]*tally
+	order   []string
+	whole   bool
+}
+
+func (c *checker) tally(name string) *tally {
+	t := c.tallies[name]
+	if t == nil {
+		t = newTally(name)
+		c.tallies[name] = t
+		c.order = append(c.order, name)
+	}
+	return t
+}
+
+func (c *checker) entry(name string, content io.Reader) error {
+	if c.whole {
+		return damaged(errors.New("it comes after the manifest"))
+	}
+	if c.a.Header.Format == 0 && name != headerEntry {
+		return damaged(errors.New("the archive begins with something else than its header"))
+	}
+	switch {
+	case strings.HasPrefix(name, documentsPrefix):
+		return readRows(content, func(head *tableHead) error { c.tally(head.Table); return nil },
+			func(head *tableHead, line []byte) error { c.tally(head.Table).add(line); return nil })
+	case name == countersEntry:
+		return eachLine(content, func(line []byte) error { c.tally(countersPart).add(line); return nil })
+	case strings.HasPrefix(name, filesPrefix):
+		return c.file(filesPart, name[len(filesPrefix):], content)
+	case strings.HasPrefix(name, pluginsPrefix):
+		return c.file(pluginsPart, name[len(pluginsPrefix):], content)
+	}
+	text, err := io.ReadAll(io.LimitReader(content, maxSmall))
+	if err != nil {
+		return damaged(err)
+	}
+	switch name {
+	case headerEntry:
+		err = json.Unmarshal(text, &c.a.Header)
+		if err == nil && c.a.Header.Format != format {
+			return fault.Invalid("", "The archive has format %d, made by version %s; this version reads format %d", c.a.Header.Format, c.a.Header.Version, format)
+		}
+	case configEntry:
+		c.a.Config = text
+	case keyEntry:
+		c.a.Key, err = hex.DecodeString(strings.TrimSpace(string(text)))
+	case manifestEntry:
+		c.whole = true
+		err = json.Unmarshal(text, &c.a.Manifest)
+	default:
+		err = errors.New("nobody knows what it is")
+	}
+	if err != nil {
+		return damaged(err)
+	}
+	return nil
+}
+
+func (c *checker) file(part, name string, content io.Reader) error {
+	if !local(name) {
+		return damaged(errors.New("the name leads out of its folder"))
+	}
+	sum := sha256.New()
+	size, err := io.Copy(sum, content)
+	if err != nil {
+		return damaged(err)
+	}
+	c.tally(part).file(name, size, hex.EncodeToString(sum.Sum(nil)))
+	return nil
+}
+
+// local reports whether a slashed path stays where it is put.
+func local(name string) bool {
+	return name != "" && path.Clean(name) == name && !path.IsAbs(name) && name != ".." && !strings.HasPrefix(name, "../") &&
+		!strings.ContainsAny(name, "\\:\x00")
+}
+
+// compare compares what was found with what the manifest says.
+func (c *checker) compare() error {
+	said := map[string]bool{}
+	for _, want := range c.a.Manifest.Parts {
+		said[want.Name] = true
+		if got := c.tally(want.Name).done(); got != want {
+			return damaged(fmt.Errorf("%s has %d records, the manifest says %d, or they differ", want.Name, got.Records, want.Records))
+		}
+	}
+	for name := range c.tallies {
+		if !said[name] {
+			return damaged(fmt.Errorf("the manifest does not know %s", name))
+		}
+	}
+	return nil
+}
+
+// readRows reads an entry with rows.
+func readRows(content io.Reader, begin func(*tableHead) error, row func(head *tableHead, line []byte) error) error {
+	var head *tableHead
+	return eachLine(content, func(line []byte) error {
+		if head != nil {
+			return row(head, line)
+		}
+		head = &tableHead{}
+		if err := json.Unmarshal(line, head); err != nil || head.Table == "" {
+			return damaged(fmt.Errorf("no table: %w", err))
+		}
+		return begin(head)
+	})
+}
+
+// eachLine hands every line to fn, with its end; a line may be long.
+func eachLine(content io.Reader, fn func(line []byte) error) error {
+	r := bufio.NewReaderSize(content, 1<<16)
+	for {
+		line, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			long := bytes.Clone(line)
+			var rest []byte
+			rest, err = r.ReadBytes('\n')
+			line = append(long, rest...)
+		}
+		if errors.Is(err, io.EOF) && len(line) == 0 {
+			return nil
+		}
+		if err != nil {
+			return damaged(err)
+		}
+		if err := fn(line); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package host_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"armature/core/backup"
+	"armature/core/document"
+	"armature/core/host"
+	"armature/core/identity"
+)
+
+const passphrase = "open sesame"
+
+// archived makes a site and an archive of it.
+func archived(t *testing.T) (s *host.Set, layout host.Layout, file string) {
+	t.Helper()
+	s, layout = newSet(t, func(c *host.Config) { c.PassphraseWork = 10 })
+	tenant := create(t, s, "default")
+	for n := range 300 {
+		err := tenant.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+			_, err := tenant.Documents.Insert(t.Context(), tx, identity.Root(), "ToDo", map[string]any{
+				"description": strings.Repeat(fmt.Sprint(n*n*7919, " "), 100),
+			})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s, layout, archive(t, s, "default")
+}
+
+func archive(t *testing.T, s *host.Set, name string) string {
+	t.Helper()
+	var text bytes.Buffer
+	if _, err := s.Backup(t.Context(), name, passphrase, &text); err != nil {
+		t.Fatal(err)
+	}
+	return keep(t, text.Bytes())
+}
+
+func keep(t *testing.T, text []byte) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "site.armature")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// untouched demands that nothing was made of a refused archive.
+func untouched(t *testing.T, layout host.Layout, want ...string) {
+	t.Helper()
+	names, err := layout.List()
+	if err != nil || fmt.Sprint(names) != fmt.Sprint(want) {
+		t.Errorf("sites %v, %v", names, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(layout.Data, "restoring", "*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestRestoreRefuses: an archive that is cut or changed anywhere is refused, and
+// so is another passphrase, before anything is made.
+func TestRestoreRefuses(t *testing.T) {
+	s, layout, file := archived(t)
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("an archive of %d bytes", len(whole))
+	refuse := func(what string, text []byte) {
+		t.Helper()
+		if _, err := s.Restore(t.Context(), keep(t, text), passphrase, "other", false); err == nil {
+			t.Errorf("%s was restored", what)
+		}
+	}
+	for n := range 12 {
+		refuse("a cut archive", whole[:len(whole)*n/12])
+	}
+	refuse("an archive without its last byte", whole[:len(whole)-1])
+	refuse("an archive with one more byte", append(bytes.Clone(whole), 0))
+	for n := range 12 {
+		changed := bytes.Clone(whole)
+		changed[len(whole)*n/12+5] ^= 1
+		refuse("a changed archive", changed)
+	}
+	if _, err := s.Restore(t.Context(), file, "sesame", "other", false); !errors.Is(err, backup.ErrPassphrase) {
+		t.Errorf("another passphrase: %v", err)
+	}
+	if _, err := s.Restore(t.Context(), file, passphrase, "../other", false); err == nil {
+		t.Error("a name that leads out of the folder was taken")
+	}
+	if _, err := s.Restore(t.Context(), file, passphrase, "", false); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("an existing site: %v", err)
+	}
+	untouched(t, layout, "default")
+	if _, err := s.Restore(t.Context(), file, passphrase, "other", false); err != nil {
+		t.Errorf("the archive itself: %v", err)
+	}
+	untouched(t, layout, "default", "other")
+}
+
+// TestRestoreElsewhere: a site comes with its key, whatever the master key of the
+// installation it comes to.
+func TestRestoreElsewhere(t *testing.T) {
+	from, _, file := archived(t)
+	there, layout := newSet(t, func(c *host.Config) { c.PassphraseWork = 10 })
+	done, err := there.Restore(t.Context(), file, passphrase, "moved", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	untouched(t, layout, "moved")
+	old, moved := from.Tenant("default"), there.Tenant("moved")
+	if moved != nil || done.Site != "moved" {
+		t.Errorf("restored %+v, open %v", done, moved)
+	}
+	if moved, err = there.Open(t.Context(), "moved"); err != nil {
+		t.Fatal(err)
+	}
+	sealed := old.Site.Secret.Seal("test", []byte("kept"))
+	if text, err := moved.Site.Secret.Open("test", sealed); err != nil || string(text) != "kept" {
+		t.Errorf("%q, %v", text, err)
+	}
+	// Its archive has the same records in it.
+	a, err := backup.Open(file, passphrase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := backup.Open(archive(t, there, "moved"), passphrase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(a.Manifest.Parts) != fmt.Sprint(b.Manifest.Parts) || a.Manifest.Records() < 300 {
+		t.Errorf("the archive of the restored site differs:\n%v\n%v", a.Manifest.Parts, b.Manifest.Parts)
+	}
+}

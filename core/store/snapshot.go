@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+
+	"armature/core/document"
+)
+
+// Snapshot is everything a database held at one moment, while others go on
+// writing. It reads only.
+type Snapshot struct {
+	document.Tx
+	s    *Store
+	conn conn
+}
+
+// Snapshot runs fn with the state of the database at one moment. It may take
+// long: nothing times it out, no writer waits for it. On SQLite the write-ahead
+// log grows meanwhile; on PostgreSQL changes of the tables that were read wait.
+func (s *Store) Snapshot(ctx context.Context, fn func(*Snapshot) error) error {
+	if err := s.gate.enter(); err != nil {
+		return err
+	}
+	defer s.gate.leave()
+	own, err := s.backend.snapshot(ctx)
+	if err != nil {
+		return s.explain(err, nil, "")
+	}
+	defer own.rollback()
+	// The moment is that of the first statement.
+	if err := s.query(ctx, own, s.own.versions, nil, func([]any) error { return nil }); err != nil {
+		return s.explain(err, nil, "")
+	}
+	return fn(&Snapshot{Tx: &tx{s: s, kind: viewing, conn: own}, s: s, conn: own})
+}
+
+// Counters calls fn for every named counter, by name.
+func (n *Snapshot) Counters(ctx context.Context, fn func(name string, value int64) error) error {
+	st := n.s.fixed([]cell{{}, {}}, "SELECT name, value FROM armature_counter ORDER BY name"+n.s.engine.collate)
+	return n.s.query(ctx, n.conn, st, nil, func(row []any) error {
+		name, _ := row[0].(string)
+		value, _ := row[1].(int64)
+		return fn(name, value)
+	})
+}
+
+// Load stores rows of a DocType as they are, in one transaction: canonical
+// values in the order of dt.Columns. It is for filling a database that nobody
+// serves yet; rows of child tables are stored like all others.
+func (s *Store) Load(ctx context.Context, dt *document.DocType, rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	err := s.retry(ctx, func() (class, error) {
+		err := s.backend.brief(ctx, func(c conn) error {
+			if s.engine.unnest != nil {
+				return s.insertAtOnce(ctx, c, dt, rows)
+			}
+			for _, row := range rows {
+				if err := s.insertRow(ctx, c, dt, row); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		return s.diagnose(err).class, err
+	})
+	return s.explain(err, dt, "")
+}
+
+// SetCounter sets a named counter.
+func (s *Store) SetCounter(ctx context.Context, name string, value int64) error {
+	p := s.engine.params()
+	st := s.fixed(nil, "INSERT INTO armature_counter (name, value) VALUES (?, ?) "+
+		"ON CONFLICT (name) DO UPDATE SET value = excluded.value", p.next(), p.next())
+	err := s.backend.brief(ctx, func(c conn) error {
+		_, err := s.exec(ctx, c, st, []any{name, value})
+		return err
+	})
+	return s.explain(err, nil, "")
+}
+
+func (b *sqliteBackend) snapshot(ctx context.Context) (transaction, error) {
+	c, err := b.pool.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.ExecContext(ctx, "BEGIN"); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return &sqliteSnapshot{c}, nil
+}
+
+// sqliteSnapshot is a reader in a transaction.
+type sqliteSnapshot struct{ c *sql.Conn }
+
+func (r *sqliteSnapshot) query(ctx context.Context, st *statement, args []any) (cursor, error) {
+	rows, err := r.c.QueryContext(ctx, st.text, args...)
+	return cursor{rows: rows}, err
+}
+
+func (r *sqliteSnapshot) exec(context.Context, *statement, []any) (int64, error) {
+	return 0, errSnapshot
+}
+func (r *sqliteSnapshot) commit(context.Context) error { return errSnapshot }
+
+func (r *sqliteSnapshot) rollback() {
+	_, _ = r.c.ExecContext(context.Background(), "ROLLBACK")
+	_ = r.c.Close()
+}
+
+var errSnapshot = errors.New("store: a snapshot only reads")
+
+func (b *postgresBackend) snapshot(ctx context.Context) (transaction, error) {
+	if err := b.takeTurn(ctx); err != nil {
+		return nil, err
+	}
+	own, err := b.point.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	if err != nil {
+		<-b.turns
+		return nil, err
+	}
+	t := &postgresTx{own, b}
+	for _, limit := range []string{"statement_timeout", "idle_in_transaction_session_timeout"} {
+		if _, err := own.ExecContext(ctx, "SET LOCAL "+limit+" = 0"); err != nil {
+			t.rollback()
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// HasSchema reports whether a PostgreSQL database has a schema.
+func HasSchema(ctx context.Context, url, schema string) (found bool, err error) {
+	err = withPostgres(ctx, url, func(db *bun.DB) error {
+		return db.NewRaw("SELECT count(*) > 0 FROM pg_namespace WHERE nspname = ?", schema).Scan(ctx, &found)
+	})
+	return found, err
+}
+
+// RenameSchema gives a schema of a PostgreSQL database another name, after
+// moving the one of that name, if there is one, to aside. Both happen or none.
+func RenameSchema(ctx context.Context, url, from, to, aside string) error {
+	return withPostgres(ctx, url, func(db *bun.DB) error {
+		return db.RunInTx(ctx, nil, func(ctx context.Context, own bun.Tx) error {
+			var taken bool
+			err := own.NewRaw("SELECT count(*) > 0 FROM pg_namespace WHERE nspname = ?", to).Scan(ctx, &taken)
+			if err == nil && taken {
+				_, err = own.NewRaw("ALTER SCHEMA ? RENAME TO ?", bun.Name(to), bun.Name(aside)).Exec(ctx)
+			}
+			if err == nil {
+				_, err = own.NewRaw("ALTER SCHEMA ? RENAME TO ?", bun.Name(from), bun.Name(to)).Exec(ctx)
+			}
+			return err
+		})
+	})
+}
+
+// withPostgres runs fn on a connection of its own.
+func withPostgres(ctx context.Context, url string, fn func(*bun.DB) error) error {
+	config, err := postgresConfig(url, defaultSchema)
+	if err != nil {
+		return err
+	}
+	db := bun.NewDB(postgresPool(config, 1), pgdialect.New())
+	if err = fn(db); err != nil {
+		err = fmt.Errorf("PostgreSQL: %w", err)
+	}
+	return errors.Join(err, db.Close())
+}
