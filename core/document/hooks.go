@@ -52,6 +52,9 @@ type Beyond interface {
 	// Where is the documents beyond their own that the caller sees in lists; nil:
 	// none.
 	Where(caller *identity.Caller) (Where, error)
+	// Gone takes along what goes with a document of any DocType that is being
+	// deleted. It is no event: a DocType without hooks stays without.
+	Gone(ctx context.Context, tx Tx, caller *identity.Caller, doc *Document) error
 }
 
 // Hooks reacts to events. plugins/dispatch satisfies it for guests, core/host

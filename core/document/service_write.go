@@ -274,5 +274,10 @@ func (s *Service) remove(ctx context.Context, tx Tx, caller *identity.Caller, do
 	if err != nil {
 		return err
 	}
+	if s.beyond != nil {
+		if err := s.beyond.Gone(ctx, tx, caller, doc); err != nil {
+			return err
+		}
+	}
 	return s.fireAll(ctx, tx, caller, doc, doc, []string{OnChange, AfterDelete})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"armature/core/document"
+	"armature/core/identity"
 )
 
 // attachFields are the Attach fields of each DocType of one schema.
@@ -32,7 +33,7 @@ func (s *Service) attachFields(doctype string) []*document.Field {
 }
 
 // attached follows the documents that have Attach fields: setting one attaches
-// the File, deleting the document deletes what is attached to it.
+// the File.
 func (s *Service) attached(ctx context.Context, ev *document.Event) error {
 	switch ev.Name {
 	case document.OnUpdate, document.OnUpdateAfterSubmit: // an insert is an update as well
@@ -47,8 +48,6 @@ func (s *Service) attached(ctx context.Context, ev *document.Event) error {
 				}
 			}
 		}
-	case document.AfterDelete:
-		return s.detachAll(ctx, ev)
 	}
 	return nil
 }
@@ -120,15 +119,18 @@ func (s *Service) attachCopy(ctx context.Context, ev *document.Event, url string
 	return err
 }
 
-// detachAll deletes the Files attached to a deleted document.
-func (s *Service) detachAll(ctx context.Context, ev *document.Event) error {
-	found, err := s.find(ctx, ev.Tx, 0,
-		match{"attached_to_doctype", ev.Doc.Type.Name}, match{"attached_to_name", ev.Doc.Name()})
+// Gone deletes the Files attached to a deleted document, of whatever DocType.
+func (s *Service) Gone(ctx context.Context, tx document.Tx, caller *identity.Caller, gone *document.Document) error {
+	if gone.Type.Name == DocType {
+		return nil
+	}
+	found, err := s.find(ctx, tx, 0,
+		match{"attached_to_doctype", gone.Type.Name}, match{"attached_to_name", gone.Name()})
 	if err != nil {
 		return err
 	}
 	for _, doc := range found {
-		if err := s.documents().Delete(ctx, ev.Tx, consequence(ev.Caller), DocType, doc.Name()); err != nil {
+		if err := s.documents().Delete(ctx, tx, consequence(caller), DocType, doc.Name()); err != nil {
 			return err
 		}
 	}

@@ -103,7 +103,7 @@ func newSiteOn(t testing.TB, database string, open func(dir string) file.Storage
 		t.Fatal(err)
 	}
 	s.docs = document.NewService(document.ServiceConfig{
-		Store: db, Catalog: document.NewCatalog(schema), Hooks: []document.Hooks{s.files.Hooks(), failing{s}}, Now: time.Now,
+		Store: db, Catalog: document.NewCatalog(schema), Hooks: []document.Hooks{s.files.Hooks(), failing{s}}, Beyond: s.files, Now: time.Now,
 	})
 	s.serve(t)
 	s.defineCase()

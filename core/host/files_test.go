@@ -59,3 +59,28 @@ func TestFiles(t *testing.T) {
 		}
 	})
 }
+
+// TestAttachmentsGo: what is attached to a document is deleted with it, also
+// where its DocType has no field for files, and what is attached elsewhere stays.
+func TestAttachmentsGo(t *testing.T) {
+	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+		todo := func() string {
+			return s.Admin.Post("/api/resource/ToDo", map[string]any{"description": "x"}).Data(t)["name"].(string)
+		}
+		gone, stays := todo(), todo()
+		for _, name := range []string{gone, stays} {
+			upload(s.Admin.On(t), name+".txt", name, "doctype", "ToDo", "docname", name).OK(t)
+		}
+		s.Admin.Get("/files/" + gone + ".txt").OK(t)
+		if r := s.Admin.Delete("/api/resource/ToDo/" + gone); r.Status != 202 {
+			t.Fatalf("%d %s", r.Status, r.Text)
+		}
+		if r := s.Admin.Get("/files/" + gone + ".txt"); r.Status != 404 {
+			t.Errorf("the bytes are still there: %d", r.Status)
+		}
+		names := s.Admin.Get("/api/resource/File", "fields", []string{"attached_to_name"}, "filters", [][]any{{"attached_to_doctype", "=", "ToDo"}}).Column(t, "attached_to_name")
+		if len(names) != 1 || names[0] != stays {
+			t.Errorf("attached files %v", names)
+		}
+	})
+}
