@@ -23,8 +23,9 @@ import (
 type vectors struct {
 	Module          string
 	Version         int
-	ManifestSection string `json:"manifest_section"`
-	ReservedPrefix  string `json:"reserved_prefix"`
+	ManifestSection string   `json:"manifest_section"`
+	ScriptSections  []string `json:"script_sections"`
+	ReservedPrefix  string   `json:"reserved_prefix"`
 	Method          struct{ Params, Results []string }
 	Imports         []importVector
 	Exports         []struct{ Name, Shape string }
@@ -109,7 +110,7 @@ func TestVectorsAreTheHostsNames(t *testing.T) {
 	for name, value := range values {
 		left[value] = name
 	}
-	for _, known := range []string{v.Module, strconv.Itoa(v.Version), v.ManifestSection, v.ReservedPrefix} {
+	for _, known := range append(v.ScriptSections, v.Module, strconv.Itoa(v.Version), v.ManifestSection, v.ReservedPrefix) {
 		delete(left, known)
 	}
 	for _, level := range v.LogLevels {
@@ -278,7 +279,7 @@ func TestProseAgreesWithVectors(t *testing.T) {
 }
 
 // Every import is explained: a capability by a row with its request, the others
-// by a section that lists traps and errors.
+// by a section that lists traps, errors and an example.
 func TestEveryImportIsExplained(t *testing.T) {
 	text, err := os.ReadFile("abi.md")
 	if err != nil {
@@ -302,8 +303,8 @@ func TestEveryImportIsExplained(t *testing.T) {
 		}
 		_, section, found := strings.Cut(string(text), "\n### "+imp.Name+"\n")
 		section, _, _ = strings.Cut(section, "\n#")
-		if !found || !strings.Contains(section, "*Traps*") || !strings.Contains(section, "*Errors*") {
-			t.Errorf("abi.md has no section on %s with its traps and errors", imp.Name)
+		if !found || !strings.Contains(section, "*Traps*") || !strings.Contains(section, "*Errors*") || !strings.Contains(section, "*Example*") {
+			t.Errorf("abi.md has no section on %s with its traps, errors and an example", imp.Name)
 		}
 	}
 }
