@@ -13,19 +13,11 @@ type Pages interface {
 	OAuthError(w http.ResponseWriter, r *http.Request, e PageError) error
 }
 
-// Consent is a question to a user. It was made for one request of one session,
-// which Hidden binds it to:
-//
-//	c := oauth.Consent{
-//		Client: client.ID, Name: client.AppName, RedirectURI: uri, Scopes: scopes,
-//		User: caller.User, FullName: caller.FullName, Request: r.URL.RequestURI(),
-//		Action: approvePath + "?csrf_token=" + token, Hidden: [][2]string{{"request", sealed}},
-//	}
-//	return pages.Consent(w, r, c)
-//
-// The form is sent by POST with the field "decision", which is "allow" or "deny",
-// and the hidden fields. All but Action, Request and the names of hidden fields may come from
-// whoever registered the client: it is shown as text, and cut where it is long.
+// Consent is a question to a user, made for one request of one session, which
+// Hidden binds it to. The form is sent by POST with the field "decision", which is
+// "allow" or "deny", and the hidden fields. Client, Name, RedirectURI and Scopes
+// come from whoever registered the client: they are shown as text, and cut where
+// they are long.
 type Consent struct {
 	Client      string      // client id
 	Name        string      // what the application calls itself

@@ -250,7 +250,10 @@ func TestAuthorizedApps(t *testing.T) {
 
 			admin := newTab(t, s, l)
 			admin.login("boss@example.com")
-			admin.open("/app/authorized-apps?client=" + other.id)
+			admin.open("/app/authorized-apps")
+			admin.inspect("apps of an administrator " + l.name)
+			admin.fill("#client", other.id)
+			admin.click("button")
 			admin.shows("Who has let Another application", "jane@example.com")
 			admin.inspect("apps of a client " + l.name)
 			admin.click("button")
