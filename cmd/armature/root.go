@@ -62,6 +62,9 @@ func (a *app) layout() host.Layout { return host.Layout{Data: a.data} }
 func explain(err error) string {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Message != "" {
+		if f.Kind == fault.Unavailable && f.Err != nil {
+			return f.Message + "\ncause: " + f.Err.Error() // which this reader can do something about
+		}
 		return f.Message
 	}
 	text := err.Error()

@@ -24,6 +24,8 @@ const (
 	busy            // another holds the lock, and went on holding it
 	lost            // the connection broke; what was not committed is undone
 	away            // the database cannot be reached or cannot write
+	full            // no room is left on its disk
+	frozen          // it may only be read
 	tooLong         // a statement ran into the database's own time limit
 	badValue        // a value the column cannot hold
 	tooWide         // text longer than the column
@@ -63,6 +65,10 @@ func (s *Store) explain(err error, dt *document.DocType, name string) error {
 		return fault.Wrap(fault.Unavailable, "", err, "The database is busy; try again")
 	case lost, away:
 		return fault.Wrap(fault.Unavailable, "", err, "The database is not available; try again later")
+	case full:
+		return fault.Wrap(fault.Unavailable, "", err, "The disk of the database is full; nothing can be saved until there is room again")
+	case frozen:
+		return fault.Wrap(fault.Unavailable, "", err, "The database can only be read now; nothing can be saved")
 	case tooLong:
 		return fault.Wrap(fault.Timeout, "", err, "The database took too long")
 	case badValue:

@@ -20,8 +20,9 @@ var sqlStates = map[string]class{
 	"57P02": lost,      // crashed
 	"57P03": lost,      // starting up
 	"25P03": away,      // idle in transaction for too long
-	"25006": away,      // read-only: a standby
-	"53":    away,      // out of connections, memory, disk
+	"25006": frozen,    // read-only: a standby
+	"53100": full,      // disk
+	"53":    away,      // out of connections, memory
 	"58":    away,      // I/O error of the server
 	"08":    lost,      // connection
 	"3D000": away,      // the database is not there

@@ -141,7 +141,11 @@ func (b *sqliteBackend) diagnose(err error) diagnosis {
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return diagnosis{class: busy}
-	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR:
+	case sqlite3.SQLITE_FULL:
+		return diagnosis{class: full}
+	case sqlite3.SQLITE_READONLY:
+		return diagnosis{class: frozen}
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR:
 		return diagnosis{class: away}
 	case sqlite3.SQLITE_TOOBIG:
 		return diagnosis{class: badValue}
