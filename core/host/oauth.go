@@ -12,6 +12,7 @@ import (
 	"armature/core/identity"
 	"armature/core/method"
 	"armature/core/oauth"
+	"armature/core/proxy"
 	"armature/core/ratelimit"
 	"armature/core/site"
 	"armature/core/web"
@@ -53,7 +54,7 @@ func (t *Tenant) base(r *http.Request) string {
 		return config.URL()
 	}
 	scheme := "http"
-	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
+	if proxy.Secure(r) {
 		scheme = "https"
 	}
 	return scheme + "://" + strings.ToLower(r.Host)
