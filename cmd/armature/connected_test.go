@@ -57,30 +57,51 @@ func TestConnectedServers(t *testing.T) {
 
 		// The user's browser: logged in at both ends, sent from the one to the
 		// other and back.
-		status, begun := s.callAs(ada, "POST", "/api/resource/Connected App/"+name, map[string]any{"run_method": "initiate_web_application_flow"})
-		address, _ := begun["data"].(string)
-		if status != http.StatusOK || address == "" {
-			t.Fatalf("begin: %d %v", status, begun)
+		connect := func() {
+			t.Helper()
+			status, begun := s.callAs(ada, "POST", "/api/resource/Connected App/"+name, map[string]any{"run_method": "initiate_web_application_flow"})
+			address, _ := begun["data"].(string)
+			if status != http.StatusOK || address == "" {
+				t.Fatalf("begin: %d %v", status, begun)
+			}
+			back := consent(t, provider.url, "ada@away.example", "a long enough pass phrase", address, s.url)
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, back, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Authorization", ada)
+			res, err := http.DefaultTransport.RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = res.Body.Close()
+			if res.StatusCode != http.StatusFound || res.Header.Get("Location") != "/app" {
+				t.Fatalf("the way back: %s to %q", res.Status, res.Header.Get("Location"))
+			}
 		}
-		back := consent(t, provider.url, "ada@away.example", "a long enough pass phrase", address, s.url)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, back, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Authorization", ada)
-		res, err := http.DefaultTransport.RoundTrip(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = res.Body.Close()
-		if res.StatusCode != http.StatusFound || res.Header.Get("Location") != "/app" {
-			t.Fatalf("the way back: %s to %q", res.Status, res.Header.Get("Location"))
-		}
+		connect()
 		got := show()
 		claims, _ := got["claims"].(map[string]any)
 		if got["connected"] != true || claims["email"] != "ada@away.example" || claims["name"] != "Ada Lovelace" {
 			t.Fatalf("the other server says %v\n%s", got, s.log)
 		}
+
+		// Tokens that live four seconds are renewed again and again, each time with the
+		// refresh token that the renewal before has given.
+		provider.want("PUT", "/api/resource/OAuth Settings/OAuth Settings", map[string]any{"access_token_lifetime": 4, "refresh_token_grace": 0})
+		connect()
+		renewals := map[any]bool{}
+		eventually(t, "the token was renewed twice", func() bool {
+			if got := show(); got["connected"] != true {
+				t.Fatalf("between renewals: %v\n%s", got, s.log)
+			}
+			status, cache := s.callAs(ada, "GET", "/api/resource/Token Cache/"+name+"-ada@home.example", nil)
+			if status != http.StatusOK {
+				t.Fatalf("the connection: %d %v", status, cache)
+			}
+			renewals[cache["data"].(map[string]any)["expires"]] = true
+			return len(renewals) > 2
+		})
 
 		// The other server ends it: the token is of no use at once.
 		provider.want("PUT", "/api/resource/User/ada@away.example", map[string]any{"enabled": 0})
