@@ -17,23 +17,31 @@ import (
 func (a *app) pluginBuildCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
-		Use:   "build [DIR]",
-		Short: "Build a plugin written in Go into one .wasm file",
-		Long:  "Build a plugin written in Go into one .wasm file that holds its manifest. DIR holds\nthe sources and armature.json; nothing but Go is needed.",
+		Use:   "build [DIR | SCRIPT]",
+		Short: "Build a plugin written in Go, JavaScript or TypeScript into one .wasm file",
+		Long: "Build a plugin into one .wasm file that holds its manifest. DIR holds the sources and\narmature.json; for Go nothing but Go is needed, for JavaScript and TypeScript, a file\nor a folder with main.js or main.ts, nothing at all.",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			if output == "" {
-				abs, err := filepath.Abs(dir)
-				if err != nil {
-					return err
-				}
+			abs, err := filepath.Abs(dir)
+			if err != nil {
+				return err
+			}
+			build := a.buildPlugin
+			if bundle.IsScript(dir) {
+				build = a.buildScript
+			}
+			switch {
+			case output == "" && bundle.IsScript(dir):
+				// Beside it: in the folder it would be a second module.
+				output = abs + ".wasm"
+			case output == "":
 				output = filepath.Join(dir, fileName(abs))
 			}
-			b, size, err := a.buildPlugin(cmd.Context(), dir, output)
+			b, size, err := build(cmd.Context(), dir, output)
 			if err != nil {
 				return fmt.Errorf("build %s: %w", dir, err)
 			}
@@ -41,7 +49,7 @@ func (a *app) pluginBuildCommand() *cobra.Command {
 				"built %s %s: %s, %d KiB", b.Manifest.Name, b.Manifest.Version, output, size/1024)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write; without it DIR/<name of DIR>.wasm")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write; without it DIR/<name of DIR>.wasm, or for a script beside it")
 	return cmd
 }
 
@@ -73,6 +81,19 @@ func (a *app) buildPlugin(ctx context.Context, dir, output string) (*bundle.Bund
 		return nil, 0, err
 	}
 	whole, err := bundle.Embed(wasm, text)
+	if err != nil {
+		return nil, 0, err
+	}
+	b, err := bundle.Parse(whole)
+	if err != nil {
+		return nil, 0, err
+	}
+	return b, len(whole), replaceFile(output, whole)
+}
+
+// buildScript writes a script as the file it is installed as.
+func (a *app) buildScript(_ context.Context, path, output string) (*bundle.Bundle, int, error) {
+	whole, err := bundle.Whole(path)
 	if err != nil {
 		return nil, 0, err
 	}

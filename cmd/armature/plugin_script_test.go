@@ -357,6 +357,11 @@ func TestScriptInstalled(t *testing.T) {
 	version("2", `return "two"`)
 	in.run("plugin", "install", file)
 	eventually(t, "the next version serves", func() bool { return s.message("acme.hand.f", nil) == "two" })
+	built := filepath.Join(t.TempDir(), "hand.wasm")
+	in.run("plugin", "build", file, "-o", built)
+	if a, b := in.run("plugin", "inspect", built), in.run("plugin", "inspect", file); a != b {
+		t.Errorf("built it is %s\nas a source %s", a, b)
+	}
 	version("3", `return 1 +`)
 	if _, stderr, err := in.try("", "plugin", "install", file); err == nil || !strings.Contains(stderr, "acme.hand.ts:1:") {
 		t.Errorf("a broken one: %v %s", err, stderr)

@@ -39,7 +39,7 @@ interface Item extends Doc {
 }
 
 /** What a number of pieces costs, before there is any item. */
-export function price({ rate, qty = 1 }: { rate: string; qty?: string }) {
+export function price({ rate, qty = "1" }: { rate: string; qty?: string }) {
   const total = Number(rate) * Number(qty);
   if (Number.isNaN(total)) throw new ValidationError("rate and qty are numbers");
   return { total, user: caller.user };

@@ -20,6 +20,17 @@ import (
 	"armature/runtime/abi"
 )
 
+// IsScript reports whether the bundle at path is a script: a file, or a directory
+// that begins with one.
+func IsScript(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return err == nil && script.Is(path)
+	}
+	_, main, err := sources(path)
+	return err == nil && main != ""
+}
+
 // readScript makes the single-file bundle of a script: of the file main alone, or
 // of the folder dir that it lies in.
 func readScript(main, dir string) ([]byte, error) {
