@@ -1,9 +1,9 @@
 // Package bundle reads the file a plugin is installed as.
 //
-// A bundle is a manifest and a module. It comes in two shapes that mean the
-// same: one .wasm file that carries its manifest in the custom section
-// armature.manifest, or a directory with armature.json and exactly one .wasm
-// file. The module is handed on without the manifest section, so that a change
+// A bundle is a manifest and a module. It comes in shapes that mean the same: one
+// .wasm file that carries its manifest in the custom section armature.manifest, a
+// directory with armature.json and exactly one .wasm file, or a script, which is a
+// .js or .ts file or a directory with main.js or main.ts. The module is handed on without the manifest section, so that a change
 // of the manifest alone does not compile anything again.
 package bundle
 
