@@ -13,21 +13,31 @@ import (
 	"time"
 )
 
-const engineDir = "../engine"
+const (
+	engineDir  = "../engine"
+	quickjsDir = "../quickjs"
+)
 
 // engineTest is the test program of runtime/engine, built once. Its benchmark
 // BenchmarkOnDemand runs guests when told to. A program of its own leaves this
 // module without a dependency on ours, whose versions change all the time, and
 // still measures the very wazero that is shipped.
-var engineTest = sync.OnceValues(func() (string, error) {
-	program := filepath.Join(programs, "engine.test")
-	cmd := exec.Command("go", "test", "-c", "-o", program, ".")
-	cmd.Dir = engineDir
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, text)
-	}
-	return program, nil
-})
+var engineTest = testProgram(engineDir)
+
+// quickjsTest is that of runtime/quickjs, which does the same with a script.
+var quickjsTest = testProgram(quickjsDir)
+
+func testProgram(dir string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		program := filepath.Join(programs, filepath.Base(dir)+".test")
+		cmd := exec.Command("go", "test", "-c", "-o", program, ".")
+		cmd.Dir = dir
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%w: %s", err, text)
+		}
+		return program, nil
+	})
+}
 
 // programs is a folder for what all tests share.
 var programs string
@@ -49,33 +59,37 @@ func armature(name string) func(testing.TB) runner {
 		if strings.HasPrefix(name, "c/") {
 			needC(tb)
 		}
-		program, err := engineTest()
-		if err != nil {
-			tb.Fatal(err)
-		}
-		cmd := exec.Command(program, "-test.run", "^$", "-test.benchtime", "1x",
-			"-test.bench", "^BenchmarkOnDemand$/^"+strings.ReplaceAll(name, "/", "$/^")+"$")
-		cmd.Dir = engineDir
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			tb.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			tb.Fatal(err)
-		}
-		tb.Cleanup(func() {
-			_ = in.Close()
-			_, _ = io.Copy(io.Discard, out)
-			if err := cmd.Wait(); err != nil {
-				tb.Error(err)
-			}
-		})
-		return onDemand(in, bufio.NewReader(out))
+		return driven(tb, engineTest, engineDir, "^BenchmarkOnDemand$/^"+strings.ReplaceAll(name, "/", "$/^")+"$")
 	}
+}
+
+// driven starts a benchmark of a test program of ours that runs on demand.
+func driven(tb testing.TB, build func() (string, error), dir, bench string) runner {
+	program, err := build()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cmd := exec.Command(program, "-test.run", "^$", "-test.benchtime", "1x", "-test.bench", bench)
+	cmd.Dir = dir
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		_ = in.Close()
+		_, _ = io.Copy(io.Discard, out)
+		if err := cmd.Wait(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return onDemand(in, bufio.NewReader(out))
 }
 
 func onDemand(in io.Writer, out *bufio.Reader) runner {
