@@ -19,7 +19,7 @@ func (a *app) pluginBuildCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build [DIR | SCRIPT]",
 		Short: "Build a plugin written in Go, JavaScript or TypeScript into one .wasm file",
-		Long: "Build a plugin into one .wasm file that holds its manifest. DIR holds the sources and\narmature.json; for Go nothing but Go is needed, for JavaScript and TypeScript, a file\nor a folder with main.js or main.ts, nothing at all.",
+		Long:  "Build a plugin into one .wasm file that holds its manifest. DIR holds the sources and\narmature.json; for Go nothing but Go is needed, for JavaScript and TypeScript, a file\nor a folder with main.js or main.ts, nothing at all.",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
