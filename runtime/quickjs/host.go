@@ -177,7 +177,7 @@ func (x *exchange) now() uint64 {
 }
 
 func (x *exchange) log() uint64 {
-	level := x.argString(0)
+	level := x.argString(0) + "1" // never empty
 	ptr, length := x.argText(1)
 	x.host[abi.Log](x.c, []uint64{uint64(level[0] - '0'), uint64(ptr), uint64(length)})
 	x.free(ptr)
