@@ -39,6 +39,10 @@ type serving struct {
 	shutdown time.Duration
 
 	metricsToken string
+
+	traces       string
+	traceHeaders string
+	traceRatio   float64
 }
 
 // heapGrowth is how much garbage, in per cent of what lives, may gather before
@@ -78,6 +82,9 @@ func (a *app) serveCommand() *cobra.Command {
 	flags.DurationVar(&s.drain, "drain-delay", 0, "how long to go on serving, not ready, when the server stops: until\nload balancers have noticed")
 	flags.DurationVar(&s.shutdown, "shutdown-timeout", 30*time.Second, "how long requests may then take to end")
 	flags.StringVar(&s.metricsToken, "metrics-token", "", "bearer token for /metrics; without it they are for this machine only")
+	flags.StringVar(&s.traces, "trace-endpoint", "", "URL of an OpenTelemetry collector that takes traces over HTTP,\nhttp://127.0.0.1:4318; without it nothing is traced")
+	flags.StringVar(&s.traceHeaders, "trace-headers", "", "headers for the collector, name=value, separated by commas")
+	flags.Float64Var(&s.traceRatio, "trace-ratio", 1, "share of requests that are traced, 0 to 1; those that come with a\ntrace follow it")
 	s.log.flags(flags)
 	return cmd
 }
@@ -97,6 +104,11 @@ func (a *app) serve(cmd *cobra.Command) error {
 	for _, name := range misspelt(settingNames(cmd.Root()), os.Environ()) {
 		log.Warn("the environment has a variable that is no setting", "name", name)
 	}
+	tracer, endTraces, err := openTracer(s, log)
+	if err != nil {
+		return err
+	}
+	defer endTraces()
 	p, err := a.openPlatform(ctx, log, guestOptions{shared: s.plugins, metricsToken: s.metricsToken, slow: out.slow, idle: s.idle})
 	if err != nil {
 		return err
@@ -124,7 +136,7 @@ func (a *app) serve(cmd *cobra.Command) error {
 	defer onHangup(func() { a.reload(cmd, server, out) })()
 	ready := &readiness{check: p.ready}
 	handler := p.guests.metrics.Beside(httpapi.New(httpapi.Config{
-		Sites: p.set, Proxies: proxies, Logger: log, Access: out.access, Meter: metrics.NewHTTP(p.guests.metrics.Registry),
+		Sites: p.set, Proxies: proxies, Logger: log, Access: out.access, Meter: metrics.NewHTTP(p.guests.metrics.Registry), Tracer: tracer,
 		Ready: func(ctx context.Context) error {
 			if server.Draining() {
 				return errors.New("the server is shutting down")

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"armature/core/fault"
+	"armature/core/trace"
 )
 
 // Config is what a Client needs. The zero value is of use.
@@ -82,10 +83,18 @@ func (c *Client) Do(ctx context.Context, p Policy, r Request) (*Response, error)
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
 	asked := h.target.url.Host
+	// Of the address only the host is told: the rest may hold a key.
+	ctx, span := trace.Start(ctx, trace.Client, "HTTP "+h.method)
+	span.Set("http.request.method", h.method)
+	span.Set("server.address", asked)
 	resp, err := c.follow(ctx, &p, h)
 	if err != nil {
-		return nil, failure(ctx, asked, err)
+		err = failure(ctx, asked, err)
+		span.End(fault.From(err).ExcType())
+		return nil, err
 	}
+	span.Set("http.response.status_code", int64(resp.Status))
+	span.End("")
 	return resp, nil
 }
 

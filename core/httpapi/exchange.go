@@ -8,6 +8,7 @@ import (
 
 	"armature/core/identity"
 	"armature/core/ratelimit"
+	"armature/core/trace"
 )
 
 // exchange is one request and its answer.
@@ -23,6 +24,7 @@ type exchange struct {
 	release    func()
 	caller     *identity.Caller
 	budget     *ratelimit.Decision // nil: unlimited
+	span       trace.Span          // nil: the request is not followed
 	charged    bool
 	processing time.Duration // from the arrival to the first byte of the answer
 	route      route

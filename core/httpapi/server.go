@@ -13,6 +13,7 @@ import (
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/proxy"
+	"armature/core/trace"
 )
 
 // Config is what the server needs.
@@ -25,6 +26,7 @@ type Config struct {
 	Logger  *slog.Logger                    // nil: nothing is logged
 	Access  *slog.Logger                    // gets a line for every request; nil: none is written
 	Meter   Meter                           // counts requests; nil: nobody does
+	Tracer  trace.Tracer                    // follows requests; nil: nobody does
 	Now     func() time.Time                // nil: time.Now; for durations and limits
 }
 
@@ -43,7 +45,7 @@ func New(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &server{sites: c.Sites, proxies: c.Proxies, ready: c.Ready, log: c.Logger, access: c.Access, meter: c.Meter, now: c.Now}
+	return &server{sites: c.Sites, proxies: c.Proxies, ready: c.Ready, log: c.Logger, access: c.Access, meter: c.Meter, tracer: c.Tracer, now: c.Now}
 }
 
 type server struct {
@@ -53,6 +55,7 @@ type server struct {
 	log     *slog.Logger
 	access  *slog.Logger
 	meter   Meter
+	tracer  trace.Tracer
 	now     func() time.Time
 }
 
@@ -65,6 +68,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{server: s, r: r, ctx: r.Context(), arrived: s.now(), caller: identity.Anonymous()}
 	x.w.ResponseWriter, x.w.begin = w, x.charge
 	x.identify()
+	if s.tracer != nil {
+		x.follow()
+	}
 	if s.meter != nil {
 		s.meter.Begin()
 	}
@@ -133,6 +139,9 @@ func (x *exchange) finish() {
 	took := x.server.now().Sub(x.arrived)
 	if x.server.meter != nil {
 		x.server.meter.End(x.route.kind.String(), x.r.Method, x.w.status, took)
+	}
+	if x.span != nil {
+		x.endSpan()
 	}
 	x.logAccess(took)
 }

@@ -11,6 +11,7 @@ import (
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
+	"armature/core/trace"
 )
 
 // Run finds the method an invocation names, checks that the caller may call it
@@ -29,7 +30,14 @@ func (s *Service) Run(ctx context.Context, in Invocation) (Result, error) {
 	if err := admit(f.method, in.Verb, in.Caller); err != nil {
 		return Result{}, err
 	}
-	return (&run{service: s, found: f, in: in}).byVerb(ctx)
+	ctx, span := trace.Start(ctx, trace.Internal, "method "+f.method.Path)
+	res, err := (&run{service: s, found: f, in: in}).byVerb(ctx)
+	if err != nil {
+		span.End(fault.From(err).ExcType())
+		return res, err
+	}
+	span.End("")
+	return res, nil
 }
 
 // Admits returns the error with which Run would turn the caller away.

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+
+	"armature/core/trace"
 )
 
 // Observer sees a statement after it ran: its text, its arguments and how long
@@ -26,13 +28,17 @@ type watch struct {
 	st    *statement
 	start time.Time
 	slow  time.Duration
+	span  trace.Span // nil: nobody follows the request
 	fn    Observer
 }
 
 func (s *Store) watch(ctx context.Context, st *statement) watch {
 	w := watch{s: s, st: st, slow: s.slow()}
 	w.fn, _ = ctx.Value(observerKey{}).(Observer)
-	if w.fn != nil || w.slow > 0 || st.list {
+	if trace.Of(ctx) != nil {
+		w.span = span(ctx, st)
+	}
+	if w.fn != nil || w.slow > 0 || w.span != nil || st.list {
 		w.start = time.Now()
 	}
 	return w
@@ -43,6 +49,9 @@ func (w *watch) done(args []any) {
 		return
 	}
 	d := time.Since(w.start)
+	if w.span != nil {
+		w.span.End("")
+	}
 	if w.st.list {
 		w.st.note(d)
 	}
@@ -54,6 +63,31 @@ func (w *watch) done(args []any) {
 	}
 }
 
+// span begins the span of a statement, which has its text and no value.
+func span(ctx context.Context, st *statement) trace.Span {
+	verb, _, _ := strings.Cut(strings.TrimSpace(st.text), " ")
+	_, span := trace.Start(ctx, trace.Client, strings.TrimSpace(verb+" "+st.about()))
+	span.Set("db.collection.name", st.about())
+	span.Set("db.query.text", st.shown())
+	return span
+}
+
+// about is the DocType of a statement; empty: one of the store's own tables.
+func (st *statement) about() string {
+	if st.dt == nil {
+		return ""
+	}
+	return st.dt.Name
+}
+
+// shown is the text of a statement as logs and traces show it.
+func (st *statement) shown() string {
+	if len(st.text) > maxLoggedSQL {
+		return strings.ToValidUTF8(st.text[:maxLoggedSQL], "") + "..."
+	}
+	return st.text
+}
+
 // maxLoggedSQL is how many bytes of a statement the log shows: a list of many
 // names has as many placeholders.
 const maxLoggedSQL = 2000
@@ -61,12 +95,5 @@ const maxLoggedSQL = 2000
 // logSlow notes a slow statement, without its arguments: a log is read by more
 // people than a database.
 func (w *watch) logSlow(d time.Duration) {
-	text, doctype := w.st.text, ""
-	if len(text) > maxLoggedSQL {
-		text = strings.ToValidUTF8(text[:maxLoggedSQL], "") + "..."
-	}
-	if w.st.dt != nil {
-		doctype = w.st.dt.Name
-	}
-	w.s.log.Warn("slow statement", slog.String("doctype", doctype), slog.Int64("duration_us", d.Microseconds()), slog.String("sql", text))
+	w.s.log.Warn("slow statement", slog.String("doctype", w.st.about()), slog.Int64("duration_us", d.Microseconds()), slog.String("sql", w.st.shown()))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -13,6 +14,7 @@ import (
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/method"
+	"armature/core/trace"
 	"armature/plugins/meter"
 	"armature/plugins/replay"
 	"armature/runtime/engine"
@@ -59,7 +61,9 @@ func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]b
 		tape = &hostapi.Tape{}
 		st.Record(tape)
 	}
+	ctx, span := trace.Start(ctx, trace.Internal, "guest "+x.label)
 	usage, err := st.Run(ctx, x.module, x.name, limits)
+	x.endSpan(span, usage, err)
 	if cfg.Budget != nil {
 		cfg.Budget.Charge(ctx, x.plugin.Site, x.plugin.Name, cpu(usage.Fuel-min(usage.Fuel, usage.Nested)))
 	}
@@ -96,6 +100,17 @@ func (x *export) located(err error) error {
 	out := *f
 	out.Trace = append(slices.Clip(f.Trace), fmt.Sprintf("plugin %s %s, export %s", x.plugin.Name, x.version, x.name))
 	return &out
+}
+
+func (x *export) endSpan(span trace.Span, usage engine.Usage, err error) {
+	span.Set("armature.plugin", x.plugin.Name)
+	span.Set("armature.plugin.version", x.version)
+	span.Set("armature.fuel", int64(min(usage.Fuel, math.MaxInt64)))
+	if err == nil {
+		span.End("")
+		return
+	}
+	span.End(fault.From(failure(err)).ExcType())
 }
 
 // again reports whether a call ended only to be run once more.
