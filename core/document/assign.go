@@ -18,14 +18,14 @@ type assignment struct {
 	status bool              // docstatus may be set, too
 }
 
-// document puts values into the document. Unknown keys, standard fields and
-// fields above the levels are left alone; a supplied child table replaces the
+// document puts values into the document. Unknown keys, standard and internal
+// fields and fields above the levels are left alone; a supplied child table replaces the
 // stored one, keeping rows that come with their name. In a new document null
 // leaves the default as it is.
 func (a *assignment) document(doc *Document, values map[string]any, fresh bool) error {
 	for key, v := range values {
 		f := doc.Type.Field(key)
-		if f == nil || f.Storage == NoStorage || !a.levels.Has(f.PermLevel) || fresh && v == nil {
+		if f == nil || f.Storage == NoStorage || f.IsInternal() || !a.levels.Has(f.PermLevel) || fresh && v == nil {
 			continue
 		}
 		switch {

@@ -209,6 +209,8 @@ func defineField(def Definition, fd *FieldDefinition) (*Field, error) {
 // the field, and gives it its column.
 func checkField(def Definition, f *Field, fd *FieldDefinition) error {
 	switch {
+	case f.IsInternal() && def.Custom != 0:
+		return fault.Invalid("", "%s: the field type %s of %s is for built-in DocTypes only", def.Name, f.Type, f.Name)
 	case f.PermLevel < 0 || f.PermLevel > 9:
 		return fault.Invalid("", "%s: permlevel of %s must be 0 to 9", def.Name, f.Name)
 	case f.Storage == NoStorage && f.Required:

@@ -45,7 +45,7 @@ func (s *Service) fetchField(ctx context.Context, tx Tx, doc *Document, f *Field
 		return nil
 	}
 	from := target.Field(source)
-	if from == nil || from.Index < 0 || from.IsPassword() {
+	if from == nil || from.Index < 0 || from.IsPassword() || from.IsInternal() {
 		return nil
 	}
 	sel := &Select{

@@ -75,11 +75,16 @@ var storages = map[string]Storage{
 	"Code": Text, "Signature": Text, "Barcode": Text, "Geolocation": Text,
 	"Int": Int, "Long Int": Int, "Check": Check,
 	"Float": Float, "Currency": Float, "Percent": Float, "Duration": Float, "Rating": Float,
-	"Date": Date, "Datetime": Datetime, "Time": Time, "JSON": JSON,
+	"Date": Date, "Datetime": Datetime, "Time": Time, "JSON": JSON, internalType: Text,
 	"Table": Rows, "Table MultiSelect": Rows,
 	"Section Break": NoStorage, "Column Break": NoStorage, "Tab Break": NoStorage,
 	"HTML": NoStorage, "Button": NoStorage, "Image": NoStorage, "Fold": NoStorage, "Heading": NoStorage,
 }
+
+// internalType is a field type of our own, for what the platform keeps beside a
+// document and nobody reads or writes over any API, Administrator included:
+// where the bytes of a file are. Only a built-in DocType has such fields.
+const internalType = "Internal"
 
 // StorageOf returns the storage of a field type; ok is false for an unknown one.
 func StorageOf(fieldtype string) (s Storage, ok bool) {
@@ -95,7 +100,7 @@ const DefaultLength = 140
 // beyond the request's size.
 func (f *Field) MaxLength() int {
 	switch f.Type {
-	case "Data", "Link", "Dynamic Link", "Select", "Read Only", "Autocomplete", "Color", "Icon", "Phone":
+	case "Data", "Link", "Dynamic Link", "Select", "Read Only", "Autocomplete", "Color", "Icon", "Phone", internalType:
 		if f.Length > 0 {
 			return f.Length
 		}
@@ -114,6 +119,10 @@ func (f *Field) IsLink() bool { return f.Type == "Link" }
 
 // IsPassword reports whether the value is a secret that no API ever shows.
 func (f *Field) IsPassword() bool { return f.Type == "Password" }
+
+// IsInternal reports whether the field is there for the platform alone: to a
+// caller, whoever it is, the DocType has no such field.
+func (f *Field) IsInternal() bool { return f.Type == internalType }
 
 // SelectOptions returns the values a Select field allows.
 func (f *Field) SelectOptions() []string { return strings.Split(f.Options, "\n") }

@@ -145,12 +145,12 @@ func appendMasked(dst []byte, v string) []byte {
 
 // AppendRow appends the stored values of one document as the members of a JSON
 // object, without the braces, ending with the doctype. values follow
-// dt.Columns. Fields above the view's levels are left out, and null ones unless
+// dt.Columns. Fields the view does not show are left out, and null ones unless
 // the view keeps them.
 func AppendRow(dst []byte, dt *DocType, values []any, view View) []byte {
 	for i, f := range dt.Columns {
 		v := values[i]
-		if (v == nil && !view.WithNull) || view.Levels&(1<<f.PermLevel) == 0 {
+		if (v == nil && !view.WithNull) || !view.shows(f) {
 			continue
 		}
 		dst = append(dst, f.key...)
@@ -173,7 +173,7 @@ func (d *Document) AppendJSON(dst []byte, view View) []byte {
 	dst = append(dst, '{')
 	dst = AppendRow(dst, d.Type, d.values, view)
 	for _, t := range d.Type.Tables {
-		if view.Levels&(1<<t.PermLevel) == 0 {
+		if !view.shows(t) {
 			continue
 		}
 		dst = AppendTableKey(dst, t)

@@ -162,7 +162,7 @@ func (r *resolver) columns(fields []query.Field) error {
 
 func (r *resolver) star() {
 	for _, f := range r.dt.Columns {
-		if r.reads(f) && !f.IsPassword() {
+		if r.reads(f) && !f.IsPassword() && !f.IsInternal() {
 			r.sel.Columns = append(r.sel.Columns, Column{Operand: Operand{Field: f}, Key: f.Name})
 		}
 	}
@@ -228,10 +228,18 @@ func (r *resolver) operand(ref query.Ref) (Operand, error) {
 	return op, nil
 }
 
+// asked is the field that a query may name so, or nil.
+func asked(dt *DocType, name string) *Field {
+	if f := dt.Field(name); f != nil && f.Index >= 0 && !f.IsInternal() {
+		return f
+	}
+	return nil
+}
+
 // locate finds the column a ref names and whether the caller may read it.
 func (r *resolver) locate(ref query.Ref) (op Operand, readable bool, err error) {
 	if ref.Table == "" || ref.Table == r.dt.Name {
-		if f := r.dt.Field(ref.Name); f != nil && f.Index >= 0 {
+		if f := asked(r.dt, ref.Name); f != nil {
 			return Operand{Field: f}, r.reads(f), nil
 		}
 		if ref.Table == "" {
@@ -268,7 +276,7 @@ func (r *resolver) inOneTable(ref query.Ref) (op Operand, readable bool, err err
 		if child == nil {
 			continue
 		}
-		if f := child.Field(ref.Name); f != nil && f.Index >= 0 {
+		if asked(child, ref.Name) != nil {
 			if via != nil {
 				return op, false, notPermitted(ref)
 			}
@@ -286,8 +294,8 @@ func (r *resolver) through(via *Field, ref query.Ref) (op Operand, readable bool
 	if target == nil {
 		return op, false, notPermitted(ref)
 	}
-	f := target.Field(ref.Name)
-	if f == nil || f.Index < 0 {
+	f := asked(target, ref.Name)
+	if f == nil {
 		return op, false, notPermitted(ref)
 	}
 	readable = r.reads(via)

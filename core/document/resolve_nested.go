@@ -26,7 +26,7 @@ func (r *resolver) nest(qf query.Field) error {
 		return notPermitted(qf.Ref)
 	}
 	n := nested{at: len(r.sel.Columns), table: table, child: child}
-	shows := func(f *Field) bool { return r.levels.Has(f.PermLevel) && !f.IsPassword() }
+	shows := func(f *Field) bool { return r.levels.Has(f.PermLevel) && !f.IsPassword() && !f.IsInternal() }
 	if qf.Nested.Star {
 		for _, f := range child.Columns {
 			if shows(f) {
@@ -35,8 +35,8 @@ func (r *resolver) nest(qf query.Field) error {
 		}
 	}
 	for _, name := range qf.Nested.Fields {
-		f := child.Field(name)
-		if f == nil || f.Index < 0 || f.IsPassword() {
+		f := asked(child, name)
+		if f == nil || f.IsPassword() {
 			return notPermitted(query.Ref{Table: table.Name, Name: name})
 		}
 		if shows(f) && !slices.Contains(n.fields, f) {

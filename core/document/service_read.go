@@ -136,7 +136,7 @@ func (s *Service) appendExpanded(ctx context.Context, tx Tx, caller *identity.Ca
 	v := view(caller, doc.Type, ReadOptions{WithNull: true})
 	dst = append(dst, '{')
 	for i, f := range doc.Type.Columns {
-		if v.Levels&(1<<f.PermLevel) == 0 {
+		if !v.shows(f) {
 			continue
 		}
 		dst = append(dst, f.key...)
@@ -154,7 +154,7 @@ func (s *Service) appendExpanded(ctx context.Context, tx Tx, caller *identity.Ca
 	}
 	dst = append(dst, doc.Type.key...)
 	for _, t := range doc.Type.Tables {
-		if v.Levels&(1<<t.PermLevel) == 0 {
+		if !v.shows(t) {
 			continue
 		}
 		dst = AppendTableKey(dst, t)

@@ -173,6 +173,9 @@ type View struct {
 	WithNull bool   // keep keys whose value is null
 }
 
+// shows reports whether a field is among what is seen.
+func (v View) shows(f *Field) bool { return v.Levels&(1<<f.PermLevel) != 0 && !f.IsInternal() }
+
 // Select is a resolved list: every name has become a field of a DocType the
 // caller may read, every value is canonical for its field.
 type Select struct {

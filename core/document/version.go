@@ -66,7 +66,7 @@ func compare(doc, before *Document) delta {
 func fieldChanges(doc, before *Document) [][3]any {
 	changes := [][3]any{}
 	for i, f := range doc.Type.Columns {
-		if f.Standard && i != ColDocstatus || f.IsPassword() || doc.values[i] == before.values[i] {
+		if f.Standard && i != ColDocstatus || f.IsPassword() || f.IsInternal() || doc.values[i] == before.values[i] {
 			continue
 		}
 		changes = append(changes, [3]any{f.Name, before.values[i], doc.values[i]})

@@ -112,10 +112,10 @@ func (s *Service) attachCopy(ctx context.Context, ev *document.Event, url string
 	}
 	to.Name, to.Private, to.Folder = shared.Text("file_name"), private, attachments
 	values := to.values()
-	for _, field := range []string{"file_url", "content_hash", "storage_key", "file_size"} {
+	for _, field := range []string{"file_url", "content_hash", "file_size"} {
 		values[field] = shared.Get(field)
 	}
-	_, err = s.insert(ctx, ev.Tx, consequence(ev.Caller), values)
+	_, err = s.insert(ctx, ev.Tx, consequence(ev.Caller), shared.Text("storage_key"), values)
 	return err
 }
 

@@ -61,13 +61,14 @@ func (h hooks) create(ctx context.Context, ev *document.Event) error {
 	if address == "" {
 		return fault.Invalid("MandatoryError", "[File, %s]: file_url", doc.Text("file_name"))
 	}
-	in, content, err := h.s.resolve(ctx, ev.Tx, ev.Caller, address, infoOf(doc))
+	in, key, content, err := h.s.resolve(ctx, ev.Tx, ev.Caller, address, infoOf(doc))
 	if err != nil {
 		return err
 	}
 	for field, v := range content {
 		doc.Put(field, v)
 	}
+	doc.Put("storage_key", text(key))
 	doc.Put("file_name", in.Name)
 	doc.Put("file_type", fileType(in.Name))
 	doc.Put("is_private", check(in.Private))

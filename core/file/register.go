@@ -22,7 +22,7 @@ const maxURL = 600
 // Errors: ValidationError for a URL of another kind or with "..", Denied for a
 // private one the caller may not read, and those of Upload.
 func (s *Service) Register(ctx context.Context, tx document.Tx, caller *identity.Caller, address string, in Info) (*document.Document, error) {
-	in, content, err := s.resolve(ctx, tx, caller, address, in)
+	in, key, content, err := s.resolve(ctx, tx, caller, address, in)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (s *Service) Register(ctx context.Context, tx document.Tx, caller *identity
 	for field, v := range content {
 		values[field] = v
 	}
-	return s.insert(ctx, tx, caller, values)
+	return s.insert(ctx, tx, caller, key, values)
 }
 
 // Copy makes another File of one that the caller may read (library_file_name).
@@ -55,11 +55,12 @@ func (s *Service) Copy(ctx context.Context, tx document.Tx, caller *identity.Cal
 }
 
 // resolve checks a URL to be registered and returns the fields that follow from
-// it. It locks the files of the site where bytes will be shared.
-func (s *Service) resolve(ctx context.Context, tx document.Tx, caller *identity.Caller, address string, in Info) (Info, map[string]any, error) {
+// it, and the key of the bytes it shares. It locks the files of the site where
+// there are such.
+func (s *Service) resolve(ctx context.Context, tx document.Tx, caller *identity.Caller, address string, in Info) (_ Info, key string, content map[string]any, err error) {
 	address = strings.TrimSpace(address)
 	if err := checkURL(address); err != nil {
-		return in, nil, err
+		return in, "", nil, err
 	}
 	private, local := stored(address)
 	if in.Name == "" {
@@ -67,19 +68,19 @@ func (s *Service) resolve(ctx context.Context, tx document.Tx, caller *identity.
 	}
 	if !local {
 		in, err := s.admit(ctx, tx, caller, 0, in)
-		return in, map[string]any{"file_url": address}, err
+		return in, "", map[string]any{"file_url": address}, err
 	}
 	if err := s.lock(ctx, tx); err != nil {
-		return in, nil, err
+		return in, "", nil, err
 	}
 	shared, err := s.Open(ctx, tx, caller, address, "")
 	if err != nil {
-		return in, nil, err
+		return in, "", nil, err
 	}
 	in.Private = private
 	in, err = s.admit(ctx, tx, caller, shared.Int("file_size"), in)
-	return in, map[string]any{
-		"file_url": address, "content_hash": shared.Get("content_hash"), "storage_key": shared.Get("storage_key"),
+	return in, shared.Text("storage_key"), map[string]any{
+		"file_url": address, "content_hash": shared.Get("content_hash"),
 		"file_size": shared.Int("file_size"), "file_type": fileType(in.Name),
 	}, err
 }

@@ -113,10 +113,9 @@ func (s *Service) Save(ctx context.Context, tx document.Tx, caller *identity.Cal
 	}
 	values := info.values()
 	values["file_url"] = url
-	values["storage_key"] = key
 	values["content_hash"] = d.MD5
 	values["file_size"] = d.Size
-	doc, err := s.insert(ctx, tx, caller, values)
+	doc, err := s.insert(ctx, tx, caller, key, values)
 	if err == nil && key == d.key {
 		tx.AfterCommit(func() { d.kept.Store(true) })
 	}

@@ -81,10 +81,14 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// own marks a File that this service inserts, so that its hooks leave it alone.
-// It marks that one document: what other hooks insert while they are told of it
-// is looked at like everything else.
-type own struct{ doc *document.Document }
+// own marks a File that this service inserts, so that its hooks leave it alone
+// but for the key of its bytes, which is no value that anybody can send. It
+// marks that one document: what other hooks insert while they are told of it is
+// looked at like everything else.
+type own struct {
+	doc *document.Document
+	key string
+}
 
 // claims reports whether doc is the one that this service inserts; the first
 // event of the insertion says which that is.
@@ -92,6 +96,7 @@ func claims(ctx context.Context, doc *document.Document) bool {
 	o, _ := ctx.Value(own{}).(*own)
 	if o != nil && o.doc == nil {
 		o.doc = doc
+		doc.Put("storage_key", text(o.key))
 	}
 	return o != nil && o.doc == doc
 }
@@ -113,9 +118,9 @@ func consequence(caller *identity.Caller) *identity.Caller {
 
 // insert creates a File after this service has checked the caller's rights: by
 // the attached document, or as a Guest, a caller may have more of them than the
-// roles say.
-func (s *Service) insert(ctx context.Context, tx document.Tx, caller *identity.Caller, values map[string]any) (*document.Document, error) {
-	ctx = context.WithValue(ctx, own{}, &own{})
+// roles say. key is that of its bytes; empty: it has none here.
+func (s *Service) insert(ctx context.Context, tx document.Tx, caller *identity.Caller, key string, values map[string]any) (*document.Document, error) {
+	ctx = context.WithValue(ctx, own{}, &own{key: key})
 	return s.documents().Insert(ctx, tx, elevated(caller), DocType, values)
 }
 

@@ -22,7 +22,7 @@ func (b *builder) component(dt *document.DocType) {
 	properties := object{"doctype": object{"const": dt.Name}}
 	var required []string
 	for _, f := range dt.Fields {
-		if f.Storage == document.NoStorage || !levels.Has(f.PermLevel) {
+		if f.Storage == document.NoStorage || f.IsInternal() || !levels.Has(f.PermLevel) {
 			continue
 		}
 		properties[f.Name] = b.field(f)
