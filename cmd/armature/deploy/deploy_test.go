@@ -100,7 +100,7 @@ func flags(t *testing.T, binary string) []string {
 // the binary.
 func TestNamesExist(t *testing.T) {
 	known := flags(t, build(t))
-	variables := []string{"ARMATURE_SECRET_KEY", "ARMATURE_ADMIN_PASSWORD"}
+	variables := []string{"ARMATURE_SECRET_KEY", "ARMATURE_ADMIN_PASSWORD", "ARMATURE_BACKUP_PASSPHRASE"}
 	for _, f := range known {
 		variables = append(variables, "ARMATURE_"+strings.ToUpper(strings.ReplaceAll(f, "-", "_")))
 	}
