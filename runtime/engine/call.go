@@ -31,6 +31,9 @@ type Call struct {
 	// its module's Birth.
 	Senses Senses
 
+	// Memo is what an interpreter keeps about the call.
+	Memo any
+
 	// Result is what the function returned, if it returns anything.
 	Result uint64
 

@@ -9,8 +9,9 @@ import (
 	"armature/runtime/engine"
 )
 
-// Imports are the functions QuickJS asks for. Only host_call is ever used: the
-// prelude alone has the functions that lead to it, and passes strings on.
+// Imports are the functions QuickJS asks for. Only host_call and
+// host_promise_rejection are ever used: the prelude alone has the functions that
+// lead to the former, and passes strings on.
 func (q *Interpreter) Imports() []engine.Import {
 	env := func(name string, params int, results []engine.ValueType, fn hostFunc) engine.Import {
 		im := engine.Import{Module: "env", Name: name, Results: results, Fn: fn}
@@ -24,7 +25,7 @@ func (q *Interpreter) Imports() []engine.Import {
 	return []engine.Import{
 		env("host_get_timezone_offset", 2, number, zero), // a script's time is UTC
 		env("host_interrupt", 0, number, zero),
-		env("host_promise_rejection", 3, nil, func(*engine.Call, []uint64) {}),
+		env("host_promise_rejection", 3, nil, rejected),
 		env("host_module_normalize", 2, number, zero),
 		env("host_module_load", 2, number, zero),
 		env("host_call", 5, number, q.hostCall),

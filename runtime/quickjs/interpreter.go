@@ -55,17 +55,18 @@ func (q *Interpreter) Binary() []byte { return engineBinary }
 // program is a script that has been evaluated. The numbers are addresses in the
 // snapshot.
 type program struct {
-	host    map[string]hostFunc
-	context uint64
-	nothing uint64            // undefined
-	call    uint64            // the prelude's call(name, input)
-	tick    uint64            // the prelude's tick()
-	where   uint64            // the prelude's where()
-	names   map[string]uint64 // exports
-	argv    uint32            // room for two handles
-	input   uint32            // a value, and the handle of it
-	file    uint64            // a file name for JSON
-	source  *sources
+	host     map[string]hostFunc
+	context  uint64
+	nothing  uint64            // undefined
+	call     uint64            // the prelude's call(name, input)
+	tick     uint64            // the prelude's tick()
+	where    uint64            // the prelude's where()
+	describe uint64            // the prelude's describe(thrown)
+	names    map[string]uint64 // exports
+	argv     uint32            // room for two handles
+	input    uint32            // a value, and the handle of it
+	file     uint64            // a file name for JSON
+	source   *sources
 }
 
 // Boot evaluates a script.
@@ -89,6 +90,7 @@ func (q *Interpreter) Boot(c *engine.Call) (engine.Program, error) {
 		return nil, err
 	}
 	p.call, p.tick, p.where = v.property(library, "call"), v.property(library, "tick"), v.property(library, "where")
+	p.describe = v.property(library, "describe")
 	namespace, err := p.evaluate(v, library, script)
 	if err != nil {
 		return nil, err
@@ -101,6 +103,7 @@ func (q *Interpreter) Boot(c *engine.Call) (engine.Program, error) {
 		return nil, err
 	}
 	p.argv, p.input, p.file = uint32(v.room(8)), uint32(v.room(8)), v.text("input")
+	v.do("qjs_set_promise_rejection_handler", 1)
 	v.do("qjs_run_gc")
 	v.do("wasm_free", v.room(headroom))
 	return p, nil

@@ -125,6 +125,8 @@ func TestExpressions(t *testing.T) {
 		{"modern syntax", `(class { #x = [1, 2, 3].findLast((n) => n < 3); static { this.y = 1n } get x() { return this.#x ?? 0 } }, Object.groupBy([1, 2], (n) => n % 2 ? "odd" : "even"))`, `{"odd":[1],"even":[2]}`},
 		{"no way out", `[typeof process, typeof require, typeof host, typeof Deno, typeof std, typeof os]`, `["undefined","undefined","undefined","undefined","undefined","undefined"]`},
 		{"errors", `[new ValidationError("a") instanceof Error, new NotFoundError("b").type, String(new PermissionError("c", {type: "MyError"}))]`, `[true,"DoesNotExistError","MyError: c"]`},
+		{"a rejection handled later", `(async () => { const p = Promise.reject(new Error("x")); await null; try { await p } catch (e) { return e.message } })()`, `"x"`},
+		{"rejections handled together", `Promise.allSettled([Promise.reject(1), 2]).then((all) => all.map((x) => x.status))`, `["rejected","fulfilled"]`},
 		{"a promise", `Promise.resolve(7)`, `7`},
 		{"a thenable", `({then(ok) { ok(8) }})`, `8`},
 		{"behind promises", `new Promise((ok) => { let n = []; setTimeout(() => ok(n)); queueMicrotask(() => n.push(1)); Promise.resolve().then(() => n.push(2)) })`, `[1,2]`},
@@ -207,6 +209,9 @@ func TestFailures(t *testing.T) {
 			host: () => doc.get("ToDo", "x"),
 			getter: () => ({get a() { throw new Error("in a getter") }}),
 			evil: () => { throw new Proxy(new Error("p"), {get() { throw 1 }}) },
+			lost: () => { Promise.reject(new RangeError("nobody listens")); return 1 },
+			behind: () => { (async () => { await null; throw new RangeError("behind the method") })(); return 1 },
+			lostTimer: async () => { setTimeout(() => { throw new RangeError("in a late timer") }); return 1 },
 			fine: () => "fine",
 		};
 		export function call({name}) { return f[name]() }
@@ -239,6 +244,9 @@ func TestFailures(t *testing.T) {
 		{"fill", "ResourceExhaustedError", ""},
 		{"host", "PermissionError", "is not granted doc_get"},
 		{"getter", "Error", "in a getter"},
+		{"lost", "RangeError", "nobody listens"},
+		{"behind", "RangeError", "behind the method"},
+		{"lostTimer", "RangeError", "in a late timer"},
 		{"evil", "PluginTrapError", "cannot be shown"},
 	}
 	for _, tt := range tests {

@@ -29,6 +29,9 @@ func (p *program) Run(c *engine.Call) error {
 	v.putUint32(p.argv, uint32(name))
 	v.putUint32(p.argv+4, p.input)
 	state := p.state(v, v.do("qjs_call", p.call, p.nothing, 2, uint64(p.argv)))
+	if state == settled && v.do("qjs_is_job_pending") != 0 {
+		state = waiting // for what the method has begun and not awaited
+	}
 	for state == waiting {
 		v.drain()
 		state = p.state(v, v.do("qjs_call", p.tick, p.nothing, 0, 0))
@@ -36,7 +39,7 @@ func (p *program) Run(c *engine.Call) error {
 	if state == stuck {
 		return fault.New(fault.Trap, "PromiseNeverSettledError", "%s waits for a promise that nothing will settle", c.Export)
 	}
-	return nil
+	return p.unhandled(v)
 }
 
 // Stack asks the prelude for a stack: its own frame is on top of those that the

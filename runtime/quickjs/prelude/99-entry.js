@@ -24,7 +24,7 @@ function callExport(name, input) {
     const result = methods.get(name)(input);
     if (result === null || typeof result !== "object" && typeof result !== "function" || typeof result.then !== "function") {
       finish(result);
-      return SETTLED;
+      return timers.length > 0 ? WAITING : SETTLED;
     }
     Promise.resolve(result).then(finish).catch(fail);
   } catch (thrown) {
@@ -34,9 +34,8 @@ function callExport(name, input) {
 }
 
 function tick() {
-  if (over) return SETTLED;
   const timer = timers.shift();
-  if (timer === undefined) return STUCK;
+  if (timer === undefined) return over ? SETTLED : STUCK;
   try {
     timer.fn(...timer.args);
   } catch (thrown) {
