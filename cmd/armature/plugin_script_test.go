@@ -212,9 +212,7 @@ func TestScriptTrace(t *testing.T) {
 			t.Errorf("%s lacks %s", trace, want)
 		}
 	}
-	if !strings.Contains(s.log.String(), "lib/tax.ts:6:") {
-		t.Error("the log lacks the place")
-	}
+	eventually(t, "the log has the place", func() bool { return strings.Contains(s.log.String(), "lib/tax.ts:6:") })
 	if status, _ := s.call("POST", "/api/method/acme.tax.unlisted", nil); status != 417 {
 		t.Errorf("a function that armature.json does not list: %d", status)
 	}
@@ -269,6 +267,7 @@ func TestScriptLimits(t *testing.T) {
 			t.Errorf("after %s the call is number %v", tt.export, got)
 		}
 	}
+	eventually(t, "the last answer is in the log", func() bool { return strings.Contains(s.log.String(), "path=/api/method/acme.wild.ready") })
 	if n := strings.Count(s.log.String(), `msg="line {`); n == 0 || n > 1000/len("line {}") {
 		t.Errorf("%d lines are in the log", n)
 	}
