@@ -17,9 +17,12 @@ import (
 // attempt sends a request that may find nobody there; ok tells whether the
 // answer says that it was done.
 func attempt(client *http.Client, url, auth, verb, path string, body any) (status int, answer map[string]any, ok bool) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		panic(err)
+	var text []byte
+	var err error
+	if body != nil {
+		if text, err = json.Marshal(body); err != nil {
+			panic(err)
+		}
 	}
 	r, err := http.NewRequest(verb, url+path, bytes.NewReader(text))
 	if err != nil {
@@ -30,10 +33,14 @@ func attempt(client *http.Client, url, auth, verb, path string, body any) (statu
 	r.Header.Set("Accept", "application/json")
 	res, err := client.Do(r)
 	if err != nil {
+		time.Sleep(5 * time.Millisecond) // nobody is there: not again at once
 		return 0, nil, false
 	}
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
+	if res.StatusCode >= 500 {
+		time.Sleep(5 * time.Millisecond)
+	}
 	if err != nil || json.Unmarshal(raw, &answer) != nil {
 		return res.StatusCode, nil, false
 	}

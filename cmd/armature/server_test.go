@@ -51,6 +51,7 @@ type installation struct {
 	t        *testing.T
 	data     string
 	database string // empty: SQLite
+	env      []string
 }
 
 // eachDatabase runs a test on every database there is. PostgreSQL is the one
@@ -99,7 +100,7 @@ func newDatabase(t *testing.T, server string) string {
 // command is the program with arguments, on this installation.
 func (in *installation) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
-	cmd.Env = append(environment(), "ARMATURE_DATA="+in.data)
+	cmd.Env = append(append(environment(), "ARMATURE_DATA="+in.data), in.env...)
 	if in.database != "" {
 		cmd.Env = append(cmd.Env, "ARMATURE_DATABASE="+in.database)
 	}

@@ -201,6 +201,11 @@ func (in *installer) own(doc *document.Document) {
 // records stores the shipped records that are not there yet.
 func (in *installer) records(ctx context.Context, schema *document.Schema, all []map[string]any) error {
 	return in.store.Write(ctx, document.Alone, func(tx document.Tx) error {
+		// The row of the counter keeps other processes that install from finding
+		// the same records absent.
+		if _, err := tx.Next(ctx, "installations"); err != nil {
+			return err
+		}
 		for _, values := range all {
 			if err := in.record(ctx, tx, schema, values); err != nil {
 				return err

@@ -60,7 +60,19 @@ type migration struct {
 	locked  bool
 }
 
+// takeTurn lets one process at a time change tables: CREATE TABLE IF NOT EXISTS
+// fails where two make the same table at once. SQLite has one writer anyway.
+func (m *migration) takeTurn(ctx context.Context) error {
+	if !m.s.engine.rowLock {
+		return nil
+	}
+	return m.s.query(ctx, m.c, m.s.own.lockSchema, nil, func([]any) error { return nil })
+}
+
 func (m *migration) run(ctx context.Context) error {
+	if err := m.takeTurn(ctx); err != nil {
+		return err
+	}
 	if err := m.readTable(ctx); err != nil {
 		return err
 	}

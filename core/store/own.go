@@ -26,7 +26,7 @@ type counterRow struct {
 
 // ownStatements run on the store's own tables.
 type ownStatements struct {
-	versions, bumpSchema, bumpEpoch, next *statement
+	versions, lockSchema, bumpSchema, bumpEpoch, next *statement
 }
 
 func (s *Store) newOwnStatements() ownStatements {
@@ -34,6 +34,7 @@ func (s *Store) newOwnStatements() ownStatements {
 	number := []cell{{}}
 	return ownStatements{
 		versions:   s.fixed([]cell{{}, {}}, "SELECT version, epoch FROM armature_schema WHERE id = 1"),
+		lockSchema: s.fixed(number, "SELECT version FROM armature_schema WHERE id = 1 FOR UPDATE"),
 		bumpSchema: s.fixed(number, "UPDATE armature_schema SET version = version + 1 WHERE id = 1 RETURNING version"),
 		bumpEpoch:  s.fixed(nil, "UPDATE armature_schema SET epoch = epoch + 1 WHERE id = 1"),
 		next: s.fixed(number, "INSERT INTO armature_counter (name, value) VALUES (?, 1) "+
