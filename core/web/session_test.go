@@ -203,7 +203,11 @@ func TestParallelLogins(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range sids {
 			wg.Go(func() {
-				if r := login(t, s, "jane@example.com", right); r.StatusCode == 200 {
+				r := login(t, s, "jane@example.com", right)
+				for tries := 1; r.StatusCode == 503 && tries < 10; tries++ { // a slow machine asks those who wait to try again
+					r = login(t, s, "jane@example.com", right)
+				}
+				if r.StatusCode == 200 {
 					sids[i] = r.sid()
 				} else {
 					t.Errorf("%d %s", r.StatusCode, r.text)
