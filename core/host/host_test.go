@@ -232,6 +232,15 @@ func TestFirstPasswordOnce(t *testing.T) {
 	}
 }
 
+// TestWeakFirstPassword: a site that cannot be finished is an error, and what was
+// opened of it is closed.
+func TestWeakFirstPassword(t *testing.T) {
+	s, _ := newSet(t, func(c *host.Config) { c.Password = "admin" })
+	if _, err := s.Create(t.Context(), "default"); err == nil || !strings.Contains(err.Error(), "the Administrator's password") {
+		t.Errorf("%v", err)
+	}
+}
+
 // countingPlugins notes which sites are open.
 type countingPlugins struct {
 	mu   sync.Mutex

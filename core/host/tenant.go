@@ -110,9 +110,10 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 	if err := t.openFiles(); err != nil {
 		return nil, err
 	}
+	files := t.storage // a return sets t before what is deferred runs
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, t.storage.Close())
+			err = errors.Join(err, files.Close())
 		}
 	}()
 	address := func() string { return t.Site.Config().URL() }
