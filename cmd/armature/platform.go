@@ -9,6 +9,7 @@ import (
 
 	"armature/core/host"
 	"armature/core/ratelimit"
+	"armature/core/store"
 )
 
 // guestsTimeout is how long guests that run when everything else has ended may
@@ -39,7 +40,11 @@ func (a *app) openPlatform(ctx context.Context, log *slog.Logger, o guestOptions
 		p.closeGuests()
 		return nil, err
 	}
-	if guests.set, err = a.newSet(host.Config{Plugins: guests, Counters: p.counts, Logger: log, SlowStatement: o.slow, Idle: o.idle}); err != nil {
+	c := host.Config{Plugins: guests, Counters: p.counts, Logger: log, SlowStatement: o.slow, Idle: o.idle}
+	if o.conns > 0 {
+		c.Store.Budget = store.NewBudget(o.conns)
+	}
+	if guests.set, err = a.newSet(c); err != nil {
 		p.closeGuests()
 		return nil, errors.Join(err, p.counts.Close())
 	}

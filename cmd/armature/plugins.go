@@ -52,6 +52,7 @@ type guestOptions struct {
 	shared       string // folder of the plugins for all sites; empty: the one in the data folder
 	metricsToken string
 	idle         time.Duration        // of the sites, as host.Config has it
+	conns        int                  // to PostgreSQL, of all sites together; 0: unbounded
 	slow         func() time.Duration // SQL statements worth logging; nil: none
 	observer     bool                 // by a command that ends soon
 }

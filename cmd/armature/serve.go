@@ -35,6 +35,7 @@ type serving struct {
 	proxies       string
 
 	idle     time.Duration
+	conns    int
 	drain    time.Duration
 	shutdown time.Duration
 
@@ -79,6 +80,7 @@ func (a *app) serveCommand() *cobra.Command {
 	flags.StringVar(&s.proxies, "trusted-proxies", "", "addresses and networks, such as 10.0.0.0/8, of the proxies whose\nX-Forwarded-For, -Proto, -Host and X-Framework-Site-Name count")
 	flags.StringVar(&s.plugins, "plugins", "", "folder of the plugins for all sites; without it <data>/plugins")
 	flags.DurationVar(&s.idle, "site-idle", host.DefaultIdle, "close a site that has had no request for so long, until its next one;\nbelow 0: never")
+	flags.IntVar(&s.conns, "database-connections", 40, "connections to PostgreSQL that all sites of this server may have open\ntogether, at least 4")
 	flags.DurationVar(&s.drain, "drain-delay", 0, "how long to go on serving, not ready, when the server stops: until\nload balancers have noticed")
 	flags.DurationVar(&s.shutdown, "shutdown-timeout", 30*time.Second, "how long requests may then take to end")
 	flags.StringVar(&s.metricsToken, "metrics-token", "", "bearer token for /metrics; without it they are for this machine only")
@@ -109,7 +111,7 @@ func (a *app) serve(cmd *cobra.Command) error {
 		return err
 	}
 	defer endTraces()
-	p, err := a.openPlatform(ctx, log, guestOptions{shared: s.plugins, metricsToken: s.metricsToken, slow: out.slow, idle: s.idle})
+	p, err := a.openPlatform(ctx, log, guestOptions{shared: s.plugins, metricsToken: s.metricsToken, slow: out.slow, idle: s.idle, conns: s.conns})
 	if err != nil {
 		return err
 	}

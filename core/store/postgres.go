@@ -26,8 +26,9 @@ type postgresBackend struct {
 	kept  *sql.DB
 	// turns are the transactions that may be open at once: fewer than there are
 	// connections, so that what runs by itself never waits for one of them.
-	turns chan struct{}
-	wait  time.Duration
+	turns  chan struct{}
+	wait   time.Duration
+	budget *Budget // nil: none
 }
 
 // commitConns is how many connections write at once unless told otherwise: a
@@ -55,16 +56,17 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 		return nil, err
 	}
 	b := &postgresBackend{
-		point: postgresPool(config, writers),
-		turns: make(chan struct{}, writers-1),
-		wait:  o.WriteWait,
+		point:  postgresPool(config, writers, o),
+		turns:  make(chan struct{}, writers-1),
+		wait:   o.WriteWait,
+		budget: o.Budget,
 	}
 	planned := config.Copy()
 	planned.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
-	b.lists = postgresPool(planned, o.MaxConns)
+	b.lists = postgresPool(planned, o.MaxConns, o)
 	generic := config.Copy()
 	generic.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
-	b.kept = postgresPool(generic, 2*o.MaxConns)
+	b.kept = postgresPool(generic, 2*o.MaxConns, o)
 
 	db := bun.NewDB(b.point, pgdialect.New())
 	e := postgresEngine
@@ -101,8 +103,13 @@ func postgresConfig(dsn, schema string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-func postgresPool(config *pgx.ConnConfig, conns int) *sql.DB {
-	db := stdlib.OpenDB(*config)
+func postgresPool(config *pgx.ConnConfig, conns int, o Options) *sql.DB {
+	var db *sql.DB
+	if o.Budget != nil {
+		db = o.Budget.openPool(config, conns, o.WriteWait)
+	} else {
+		db = stdlib.OpenDB(*config)
+	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	db.SetConnMaxIdleTime(time.Minute)
@@ -168,22 +175,42 @@ func (b *postgresBackend) begin(ctx context.Context) (transaction, error) {
 	// database/sql would roll back behind our back when ctx ends.
 	own, err := b.point.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
-		<-b.turns
+		b.leaveTurn()
 		return nil, err
 	}
 	return &postgresTx{own, b}, nil
 }
 
+// takeTurn waits until a transaction may begin: one of this store's, and one of
+// the process's.
 func (b *postgresBackend) takeTurn(ctx context.Context) error {
+	if err := b.takeOne(ctx, b.turns); err != nil || b.budget == nil {
+		return err
+	}
+	err := b.takeOne(ctx, b.budget.turns)
+	if err != nil {
+		<-b.turns
+	}
+	return err
+}
+
+func (b *postgresBackend) leaveTurn() {
+	if b.budget != nil {
+		<-b.budget.turns
+	}
+	<-b.turns
+}
+
+func (b *postgresBackend) takeOne(ctx context.Context, turns chan struct{}) error {
 	select {
-	case b.turns <- struct{}{}:
+	case turns <- struct{}{}:
 		return nil
 	default:
 	}
 	patience := time.NewTimer(b.wait)
 	defer patience.Stop()
 	select {
-	case b.turns <- struct{}{}:
+	case turns <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -195,7 +222,14 @@ func (b *postgresBackend) takeTurn(ctx context.Context) error {
 func (b *postgresBackend) ping(ctx context.Context) error { return b.point.PingContext(ctx) }
 
 func (b *postgresBackend) close() error {
-	return errors.Join(b.point.Close(), b.lists.Close(), b.kept.Close())
+	var failed error
+	for _, db := range []*sql.DB{b.point, b.lists, b.kept} {
+		if b.budget != nil {
+			b.budget.forget(db)
+		}
+		failed = errors.Join(failed, db.Close())
+	}
+	return failed
 }
 
 func (b *postgresBackend) handle(st *statement) *sql.DB {
@@ -251,7 +285,7 @@ func (t *postgresTx) exec(ctx context.Context, st *statement, args []any) (int64
 
 // commit tells a commit that failed from one whose answer was lost.
 func (t *postgresTx) commit(context.Context) error {
-	defer func() { <-t.b.turns }()
+	defer t.b.leaveTurn()
 	err := t.Commit()
 	if err == nil || errors.Is(err, pgx.ErrTxCommitRollback) || diagnosePostgres(err).class == again {
 		return err
@@ -261,5 +295,5 @@ func (t *postgresTx) commit(context.Context) error {
 
 func (t *postgresTx) rollback() {
 	_ = t.Rollback() // the server rolls back what it loses sight of
-	<-t.b.turns
+	t.b.leaveTurn()
 }

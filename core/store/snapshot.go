@@ -123,7 +123,7 @@ func (b *postgresBackend) snapshot(ctx context.Context) (transaction, error) {
 	}
 	own, err := b.point.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
-		<-b.turns
+		b.leaveTurn()
 		return nil, err
 	}
 	t := &postgresTx{own, b}
@@ -168,7 +168,7 @@ func withPostgres(ctx context.Context, url string, fn func(*bun.DB) error) error
 	if err != nil {
 		return err
 	}
-	db := bun.NewDB(postgresPool(config, 1), pgdialect.New())
+	db := bun.NewDB(postgresPool(config, 1, Options{}), pgdialect.New())
 	if err = fn(db); err != nil {
 		err = fmt.Errorf("PostgreSQL: %w", err)
 	}

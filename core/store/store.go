@@ -25,6 +25,9 @@ type Options struct {
 	// writes, whose connections mostly wait for the disk. SQLite has one pool and
 	// the writer, PostgreSQL three pools.
 	MaxConns int
+	// Budget bounds the PostgreSQL connections of several stores together; nil:
+	// nothing does.
+	Budget *Budget
 	// WriteWait is how long a write waits for its turn before it fails as
 	// Unavailable; 0: 10 s.
 	WriteWait time.Duration
