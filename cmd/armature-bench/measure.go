@@ -50,6 +50,9 @@ func measure(ctx context.Context, o options, name, database string) (r *report, 
 	r.FirstStart = first.started
 	t := target{}
 	if t.auth, err = keys(env, o.server); err == nil {
+		err = setPassword(env, o.server)
+	}
+	if err == nil {
 		t.ours, err = seed(ctx, first.address, t.auth, o)
 	}
 	if err := errors.Join(err, first.stop()); err != nil {
@@ -85,6 +88,9 @@ func measure(ctx context.Context, o options, name, database string) (r *report, 
 		r.Rows = append(r.Rows, row)
 	}
 	r.PeakMemory = ours.memory("VmHWM")
+	if r.Beside, err = besides(ctx, o, ours, t); err != nil {
+		return nil, err
+	}
 	if r.Growth, err = growTable(ctx, o, ours.address, t.auth, strings.TrimPrefix(env[1], "ARMATURE_DATABASE="), filepath.Join(dir, "data")); err != nil {
 		return nil, err
 	}

@@ -59,6 +59,12 @@ func (p *process) stop() error {
 	return <-p.done
 }
 
+// forgetPeak makes VmHWM begin anew; where the system cannot, it goes on from
+// what was before.
+func (p *process) forgetPeak() {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0)
+}
+
 // memory reads a field of /proc/<pid>/status, such as VmRSS (now) or VmHWM (the
 // most so far), in bytes; 0 where the system has no such file.
 func (p *process) memory(field string) int64 {

@@ -19,6 +19,7 @@ type report struct {
 	Start       time.Duration `json:"start_ns"`       // with both there
 	IdleMemory  int64         `json:"idle_bytes"`
 	PeakMemory  int64         `json:"peak_bytes"`
+	Beside      []beside      `json:"beside"`
 	Large       int           `json:"large"` // rows of the large table
 	Growth      []growth      `json:"growth"`
 }
@@ -42,6 +43,16 @@ func (r *report) print(w io.Writer) {
 	t.Flush()
 	fmt.Fprintf(w, "\nfirst start %s, later ones %s; memory idle %s, peak %s\n",
 		ms(r.FirstStart), ms(r.Start), mib(r.IdleMemory), mib(r.PeakMemory))
+	fmt.Fprintf(w, "\nread one, beside\n\n")
+	fmt.Fprintln(t, "\talone/s\tbeside/s\tratio\tthe other/s\t\tpeak memory\t")
+	for _, b := range r.Beside {
+		sent := ""
+		if b.Bytes > 0 {
+			sent = mib(int64(b.Work*float64(b.Bytes))) + "/s"
+		}
+		fmt.Fprintf(t, "%s, %d connections\t%.0f\t%.0f\t%.2f\t%.1f\t%s\t%s\t\n", b.Name, b.Conns, b.Alone, b.Reads, b.ratio(), b.Work, sent, mib(b.Memory))
+	}
+	t.Flush()
 	if len(r.Growth) == 0 {
 		return
 	}

@@ -13,12 +13,17 @@ const (
 	maxHashing = 64
 	// hashingWait is how long one waits.
 	hashingWait = 5 * time.Second
+	// longestRest bounds the pause after a hash.
+	longestRest = 100 * time.Millisecond
 )
 
-// Hasher lets one password be hashed at a time, for all sites of the process:
-// people who log in, or guess, cost the others one core at most.
+// Hasher lets one password be hashed at a time, for all sites of the process,
+// and rests after each for half the time it took: people who log in, or guess,
+// cost the others two thirds of a core at most. Whoever comes alone waits for
+// nothing.
 type Hasher struct {
 	turn    chan struct{}
+	rested  time.Time // belongs to whose turn it is: when the next may begin
 	waiting atomic.Int32
 }
 
@@ -37,7 +42,12 @@ func (h *Hasher) do(ctx context.Context, fn func() error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { <-h.turn }()
+	start := time.Now()
+	defer func() {
+		end := time.Now()
+		h.rested = end.Add(min(end.Sub(start)/2, longestRest))
+		<-h.turn
+	}()
 	return fn()
 }
 
@@ -46,10 +56,18 @@ func (h *Hasher) wait(ctx context.Context) error {
 	defer late.Stop()
 	select {
 	case h.turn <- struct{}{}:
-		return nil
 	case <-late.C:
 		return crowded()
 	case <-ctx.Done():
+		return fault.From(ctx.Err())
+	}
+	pause := time.NewTimer(time.Until(h.rested))
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+		return nil
+	case <-ctx.Done():
+		<-h.turn
 		return fault.From(ctx.Err())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"armature/core/auth"
 	"armature/core/fault"
@@ -54,5 +55,39 @@ func TestHasher(t *testing.T) {
 		}
 		close(hold)
 		wg.Wait()
+	})
+}
+
+// TestHasherRests: the next one begins half as long after a hash as it took, and
+// who gives up meanwhile leaves the turn to others.
+func TestHasherRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, start := auth.NewHasher(), time.Now()
+		hash := func(d time.Duration) (began time.Duration) {
+			_ = auth.Do(h, t.Context(), func() error {
+				began = time.Since(start)
+				time.Sleep(d)
+				return nil
+			})
+			return began
+		}
+		if at := hash(40 * time.Millisecond); at != 0 {
+			t.Errorf("the first began after %s", at)
+		}
+		gone, leave := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer leave()
+		if err := auth.Do(h, gone, func() error { t.Error("hashed for nobody"); return nil }); err == nil {
+			t.Error("no error for who gave up")
+		}
+		if at := hash(time.Second); at != 60*time.Millisecond {
+			t.Errorf("the second began after %s", at)
+		}
+		if at := hash(0); at != 1160*time.Millisecond {
+			t.Errorf("the third began after %s", at)
+		}
+		time.Sleep(time.Second)
+		if at := hash(0); at != 2160*time.Millisecond {
+			t.Errorf("one who comes alone began after %s", at)
+		}
 	})
 }

@@ -45,7 +45,7 @@ func (d *Draft) fill(ctx context.Context, f *os.File, r io.Reader, max int64) (e
 	m, sha := md5.New(), sha256.New()
 	// One byte more than allowed tells a file that is too large from one that fits.
 	limited := io.LimitReader(reader{ctx, r}, max+1)
-	if d.Size, err = io.Copy(io.MultiWriter(f, m, sha), limited); err != nil {
+	if d.Size, err = io.Copy(io.MultiWriter(f, turns{d.s.hashing, io.MultiWriter(m, sha)}), limited); err != nil {
 		return err
 	}
 	if d.Size > max {
@@ -57,6 +57,21 @@ func (d *Draft) fill(ctx context.Context, f *os.File, r io.Reader, max int64) (e
 
 func tooLarge(max int64) error {
 	return fault.Invalid("MaxFileSizeReachedError", "File size exceeded the maximum allowed size of %.1f MB", float64(max)/(1<<20))
+}
+
+// turns is a writer that works only while it has a turn: 16 uploads that hash at
+// will are work for every core, and Go's scheduler looks at the network seldom
+// while there is other work, so that somebody who reads waits for tens of
+// milliseconds.
+type turns struct {
+	turn chan struct{}
+	io.Writer
+}
+
+func (t turns) Write(p []byte) (int, error) {
+	t.turn <- struct{}{}
+	defer func() { <-t.turn }()
+	return t.Writer.Write(p)
 }
 
 // reader stops reading when the request is over.

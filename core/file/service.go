@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -53,6 +54,7 @@ type Service struct {
 	now       func() time.Time
 	log       *slog.Logger
 
+	hashing   chan struct{} // one for each content that may be hashed at a time
 	attach    atomic.Pointer[attachFields]
 	finishing locks // uploads in chunks that are being put together
 }
@@ -64,6 +66,7 @@ func New(c Config) (*Service, error) {
 	}
 	s := &Service{
 		store: c.Store, documents: c.Documents, storage: c.Storage, spool: c.Spool,
+		hashing:  make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 		shrinker: c.Shrinker, setting: c.Setting, call: c.Call, now: c.Now, log: c.Logger,
 	}
 	if s.shrinker == nil {
