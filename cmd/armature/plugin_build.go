@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -15,33 +12,37 @@ import (
 )
 
 func (a *app) pluginBuildCommand() *cobra.Command {
-	var output string
+	var output, module string
 	cmd := &cobra.Command{
 		Use:   "build [DIR | SCRIPT]",
-		Short: "Build a plugin written in Go, JavaScript or TypeScript into one .wasm file",
-		Long:  "Build a plugin into one .wasm file that holds its manifest. DIR holds the sources and\narmature.json; for Go nothing but Go is needed, for JavaScript and TypeScript, a file\nor a folder with main.js or main.ts, nothing at all.",
-		Args:  cobra.MaximumNArgs(1),
+		Short: "Build a plugin into one .wasm file",
+		Long: "Build a plugin into one .wasm file that holds its manifest. DIR holds armature.json and the\n" +
+			"sources, whose names tell the language: go.mod is Go, src/lib.rs Rust, assembly/plugin.ts\n" +
+			"AssemblyScript, *.c C, *.cpp C++, *.wat WebAssembly text. The compiler is needed, the SDK is in\n" +
+			"this program (for Go the module names it). JavaScript and TypeScript, a file or a folder with\n" +
+			"main.js or main.ts, need nothing. What another tool has built is given with --module.",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := "."
-			if len(args) == 1 {
-				dir = args[0]
-			}
+			dir := folder(args)
 			abs, err := filepath.Abs(dir)
 			if err != nil {
 				return err
 			}
-			build := a.buildPlugin
-			if bundle.IsScript(dir) {
-				build = a.buildScript
-			}
+			script := module == "" && bundle.IsScript(dir)
 			switch {
-			case output == "" && bundle.IsScript(dir):
+			case output == "" && script:
 				// Beside it: in the folder it would be a second module.
 				output = abs + ".wasm"
 			case output == "":
 				output = filepath.Join(dir, fileName(abs))
 			}
-			b, size, err := build(cmd.Context(), dir, output)
+			var b *bundle.Bundle
+			var size int
+			if script {
+				b, size, err = a.buildScript(dir, output)
+			} else {
+				b, size, err = a.buildPlugin(cmd.Context(), dir, module, output)
+			}
 			if err != nil {
 				return fmt.Errorf("build %s: %w", dir, err)
 			}
@@ -50,33 +51,64 @@ func (a *app) pluginBuildCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write; without it DIR/<name of DIR>.wasm, or for a script beside it")
+	cmd.Flags().StringVar(&module, "module", "", "module that another tool has built; only the manifest is put in")
 	return cmd
 }
 
-// buildPlugin compiles the sources and puts the manifest in. The file appears
-// complete or not at all.
-func (a *app) buildPlugin(ctx context.Context, dir, output string) (*bundle.Bundle, int, error) {
+func (a *app) pluginTestCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "test [DIR]",
+		Short: "Run a plugin's own tests, without a server",
+		Long: "Run a plugin's own tests, without a server: go test, the #[test] functions of src/lib.rs, each\n" +
+			"*_test.c or *_test.cpp as a native program, test.mjs of an AssemblyScript plugin. Each SDK has a\n" +
+			"stub that stands in for the server.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := folder(args)
+			l, err := languageOf(dir)
+			if err == nil && l.test == nil {
+				err = fmt.Errorf("there are no tests in %s", l.name)
+			}
+			if err == nil {
+				err = a.inWorkshop(dir, func(w *workshop) error { return l.test(cmd.Context(), w) })
+			}
+			if err != nil {
+				return fmt.Errorf("test %s: %w", dir, err)
+			}
+			return a.say(map[string]any{"passed": true}, "the tests pass")
+		},
+	}
+}
+
+func folder(args []string) string {
+	if len(args) == 1 {
+		return args[0]
+	}
+	return "."
+}
+
+func (a *app) inWorkshop(dir string, fn func(*workshop) error) error {
+	tmp, err := os.MkdirTemp("", "armature-build-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	return fn(&workshop{dir: dir, tmp: tmp, module: filepath.Join(tmp, "module.wasm"), out: a.stderr})
+}
+
+// buildPlugin compiles the sources, unless module is what they have been
+// compiled to, and puts the manifest in. The file appears complete or not at all.
+func (a *app) buildPlugin(ctx context.Context, dir, module, output string) (*bundle.Bundle, int, error) {
 	text, err := bundle.ManifestText(dir)
 	if err != nil {
 		return nil, 0, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, "go.mod")); errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, errors.New("there is no go.mod: plugins in other languages are built with their own tools")
+	var wasm []byte
+	if module != "" {
+		wasm, err = os.ReadFile(module)
+	} else {
+		wasm, err = a.compile(ctx, dir)
 	}
-	tmp, err := os.MkdirTemp("", "armature-build-")
-	if err != nil {
-		return nil, 0, err
-	}
-	defer os.RemoveAll(tmp)
-	module := filepath.Join(tmp, "module.wasm")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildmode=c-shared", "-ldflags=-w", "-o", module, ".")
-	build.Dir = dir
-	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOWORK=off")
-	build.Stdout, build.Stderr = a.stderr, a.stderr
-	if err := build.Run(); err != nil {
-		return nil, 0, fmt.Errorf("go build: %w", err)
-	}
-	wasm, err := os.ReadFile(module)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -91,8 +123,23 @@ func (a *app) buildPlugin(ctx context.Context, dir, output string) (*bundle.Bund
 	return b, len(whole), replaceFile(output, whole)
 }
 
+func (a *app) compile(ctx context.Context, dir string) (wasm []byte, err error) {
+	l, err := languageOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	err = a.inWorkshop(dir, func(w *workshop) error {
+		if err := l.build(ctx, w); err != nil {
+			return err
+		}
+		wasm, err = os.ReadFile(w.module)
+		return err
+	})
+	return wasm, err
+}
+
 // buildScript writes a script as the file it is installed as.
-func (a *app) buildScript(_ context.Context, path, output string) (*bundle.Bundle, int, error) {
+func (a *app) buildScript(path, output string) (*bundle.Bundle, int, error) {
 	whole, err := bundle.Whole(path)
 	if err != nil {
 		return nil, 0, err

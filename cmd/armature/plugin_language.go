@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// workshop is where one plugin is built or tested.
+type workshop struct {
+	dir    string // its sources
+	tmp    string // for what is made on the way
+	module string // the file to make
+	out    io.Writer
+}
+
+// language is one that plugins are written in.
+type language struct {
+	name  string
+	marks []string // patterns of files in the plugin's folder that tell the language
+	build func(ctx context.Context, w *workshop) error
+	test  func(ctx context.Context, w *workshop) error
+}
+
+// languages in the order in which their files are looked for.
+func languages() []language {
+	return []language{
+		{"Go", []string{"go.mod"}, buildGo, testGo},
+		{"Rust", []string{"src/lib.rs"}, buildRust, testRust},
+		{"AssemblyScript", []string{"assembly/plugin.ts"}, buildAssemblyScript, testAssemblyScript},
+		{"C++", []string{"*.cpp"}, buildCPP, testC},
+		{"C", []string{"*.c"}, buildC, testC},
+		{"WebAssembly text", []string{"*.wat"}, buildText, nil},
+	}
+}
+
+// languageOf tells a plugin's language by its files.
+func languageOf(dir string) (language, error) {
+	var looked []string
+	for _, l := range languages() {
+		for _, pattern := range l.marks {
+			if found, err := filepath.Glob(filepath.Join(dir, pattern)); err == nil && len(found) > 0 {
+				return l, nil
+			}
+			looked = append(looked, fmt.Sprintf("%s (%s)", pattern, l.name))
+		}
+	}
+	return language{}, fmt.Errorf("there is none of %s; what another tool has built is given with --module", strings.Join(looked, ", "))
+}
+
+// sources are the plugin's files of a pattern, without tests.
+func (w *workshop) sources(pattern string) (names []string, err error) {
+	found, err := filepath.Glob(filepath.Join(w.dir, pattern))
+	for _, path := range found {
+		name := filepath.Base(path)
+		if !strings.HasSuffix(strings.TrimSuffix(name, filepath.Ext(name)), "_test") {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
+// run runs a tool in the plugin's folder; what it prints is shown.
+func (w *workshop) run(ctx context.Context, env []string, tool string, args ...string) error {
+	cmd := exec.CommandContext(ctx, tool, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = w.dir, w.out, w.out
+	cmd.Env = append(os.Environ(), env...)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Base(tool), err)
+	}
+	return nil
+}
+
+// write puts a file of an SDK into the temporary folder and returns its path.
+func (w *workshop) write(name string, content []byte) (string, error) {
+	path := filepath.Join(w.tmp, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, content, 0o600)
+}
+
+// tool finds a program, or says how to install it.
+func tool(name, install string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("%s is missing; install it, on Debian with: %s", name, install)
+	}
+	return path, nil
+}
+
+func buildGo(ctx context.Context, w *workshop) error {
+	compiler, err := tool("go", "apt-get install golang-go, or from go.dev/dl (Go 1.24 or later)")
+	if err != nil {
+		return err
+	}
+	return w.run(ctx, []string{"GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOWORK=off"},
+		compiler, "build", "-trimpath", "-buildmode=c-shared", "-ldflags=-w", "-o", w.module, ".")
+}
+
+func testGo(ctx context.Context, w *workshop) error {
+	compiler, err := tool("go", "apt-get install golang-go, or from go.dev/dl (Go 1.24 or later)")
+	if err != nil {
+		return err
+	}
+	return w.run(ctx, []string{"GOWORK=off"}, compiler, "test", "./...")
+}

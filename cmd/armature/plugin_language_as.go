@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"armature/sdk/assemblyscript"
+)
+
+// asc finds the AssemblyScript compiler: in node_modules of the folder or one
+// above it, or on the path.
+func asc(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for {
+		path := filepath.Join(dir, "node_modules", ".bin", "asc")
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			break
+		}
+		dir = parent
+	}
+	if path, err := exec.LookPath("asc"); err == nil {
+		return path, nil
+	}
+	return "", errors.New("asc, the AssemblyScript compiler, is missing; install it with: npm install assemblyscript@0.28")
+}
+
+// buildAssemblyScript uses the runtime that never frees: every call starts from
+// the state after loading, which frees everything.
+func buildAssemblyScript(ctx context.Context, w *workshop) error {
+	compiler, err := asc(w.dir)
+	if err != nil {
+		return err
+	}
+	// Files directly in a library folder would be globals to every plugin.
+	if _, err := w.write("lib/armature/index.ts", assemblyscript.Source); err != nil {
+		return err
+	}
+	return w.run(ctx, nil, compiler, filepath.Join("assembly", "plugin.ts"), "-o", w.module,
+		"--lib", filepath.Join(w.tmp, "lib"), "-O3", "--runtime", "stub", "--use", "abort=~lib/armature/index/abort")
+}
+
+// testAssemblyScript runs test.mjs with node on the module; the host it needs is
+// stubhost.mjs of the SDK.
+func testAssemblyScript(ctx context.Context, w *workshop) error {
+	node, err := tool("node", "apt-get install nodejs")
+	if err != nil {
+		return err
+	}
+	if err := buildAssemblyScript(ctx, w); err != nil {
+		return err
+	}
+	stub, err := w.write("stubhost.mjs", assemblyscript.Stub)
+	if err != nil {
+		return err
+	}
+	test, err := filepath.Abs(filepath.Join(w.dir, "test.mjs"))
+	if err != nil {
+		return err
+	}
+	return w.run(ctx, []string{"ARMATURE_STUBHOST=" + stub, "ARMATURE_MODULE=" + w.module}, node, test)
+}

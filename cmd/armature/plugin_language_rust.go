@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"armature/sdk/rust"
+)
+
+// rustTarget is bare WebAssembly: no WASI, nothing imported but what is used.
+const rustTarget = "wasm32-unknown-unknown"
+
+// rustc finds a compiler that has the standard library of the target. Several
+// may be installed, and the first on the path need not be the one.
+func rustc(ctx context.Context, target string) (string, error) {
+	for _, path := range []string{"rustc", "/usr/bin/rustc"} {
+		found, err := exec.LookPath(path)
+		if err != nil {
+			continue
+		}
+		if target == "" {
+			return found, nil
+		}
+		out, err := exec.CommandContext(ctx, found, "--print", "target-libdir", "--target", target).Output()
+		if err != nil {
+			continue
+		}
+		if libs, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(out)), "libstd-*.rlib")); err == nil && len(libs) > 0 {
+			return found, nil
+		}
+	}
+	return "", errors.New("rustc with " + rustTarget + " is missing; install it, on Debian with: apt-get install rustc libstd-rust-dev-wasm32 lld, elsewhere with: rustup target add " + rustTarget)
+}
+
+// rustLibrary compiles the SDK for a target; empty is the machine's own.
+func (w *workshop) rustLibrary(ctx context.Context, compiler string, flags []string) (string, error) {
+	source := filepath.Join(w.dir, "armature")
+	if _, err := os.Stat(filepath.Join(source, "lib.rs")); err != nil {
+		source = filepath.Join(w.tmp, "armature")
+		if err := unpack(rust.Source, "src", source); err != nil {
+			return "", err
+		}
+	}
+	library := filepath.Join(w.tmp, "libarmature.rlib")
+	args := append([]string{"--edition", "2021", "--crate-type", "rlib", "--crate-name", "armature", "-o", library}, flags...)
+	return library, w.run(ctx, nil, compiler, append(args, filepath.Join(source, "lib.rs"))...)
+}
+
+func buildRust(ctx context.Context, w *workshop) error {
+	compiler, err := rustc(ctx, rustTarget)
+	if err != nil {
+		return err
+	}
+	flags := []string{"--target", rustTarget, "-C", "opt-level=s", "-C", "panic=abort"}
+	library, err := w.rustLibrary(ctx, compiler, flags)
+	if err != nil {
+		return err
+	}
+	args := append([]string{
+		"--edition", "2021", "--crate-type", "cdylib", "--crate-name", "plugin", "--extern", "armature=" + library,
+		"-C", "lto", "-C", "strip=symbols", "-o", w.module,
+		// A small stack, and memory enough from the start: growing it copies it.
+		"-C", "link-arg=-zstack-size=65536", "-C", "link-arg=--initial-memory=393216",
+	}, flags...)
+	if linker, err := exec.LookPath("wasm-ld"); err == nil {
+		args = append(args, "-C", "linker="+linker)
+	}
+	return w.run(ctx, nil, compiler, append(args, filepath.Join("src", "lib.rs"))...)
+}
+
+// testRust runs the tests in the sources, on the machine, with the host that
+// armature::stub is.
+func testRust(ctx context.Context, w *workshop) error {
+	compiler, err := rustc(ctx, "")
+	if err != nil {
+		return err
+	}
+	library, err := w.rustLibrary(ctx, compiler, nil)
+	if err != nil {
+		return err
+	}
+	program := filepath.Join(w.tmp, "plugin.test")
+	if err := w.run(ctx, nil, compiler, "--edition", "2021", "--test", "--crate-name", "plugin",
+		"--extern", "armature="+library, "-o", program, filepath.Join("src", "lib.rs")); err != nil {
+		return err
+	}
+	return w.run(ctx, nil, program)
+}
+
+// unpack writes the files below a folder of an SDK.
+func unpack(from fs.FS, root, to string) error {
+	return fs.WalkDir(from, root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, filepath.FromSlash(strings.TrimPrefix(path, root)))
+		if d.IsDir() {
+			return os.MkdirAll(target, 0o755)
+		}
+		content, err := fs.ReadFile(from, path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, content, 0o644)
+	})
+}

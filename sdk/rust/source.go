@@ -1,0 +1,10 @@
+// Package rust carries the SDK for Rust, so that the command line can build
+// plugins where nothing but a compiler is installed.
+package rust
+
+import "embed"
+
+// Source is the crate's sources, in the folder src.
+//
+//go:embed src
+var Source embed.FS
