@@ -25,12 +25,10 @@ func compiler(t *testing.T, name, install string) string {
 	return ""
 }
 
-const installClang = "apt-get install clang lld"
-
 // TestPluginWithoutSDK compiles the C of abi.md as it stands there, with the
 // command that is given there, and calls it on a running server.
 func TestPluginWithoutSDK(t *testing.T) {
-	clang := compiler(t, "clang", installClang)
+	clang := compiler(t, "clang", "apt-get install clang lld")
 	prose, err := os.ReadFile(filepath.Join(root(t), "sdk", "abi", "abi.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"armature/core/document"
+	"armature/core/host"
+	"armature/core/httpapi"
+	"armature/core/identity"
+	"armature/core/site"
+	"armature/plugins/bundle"
+	"armature/sdk/conformance"
+)
+
+func (a *app) pluginConformanceCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "conformance FILE|DIR",
+		Short: "Check an SDK by the plugin that sdk/conformance describes",
+		Long:  "Check an SDK, or a language without one: FILE is a module with the exports that\nsdk/conformance/README.md describes, DIR its sources. It is installed on a server made for the purpose, with a\ntemporary folder, and every case is called over HTTP. A case that fails says what was expected\nand what came, and makes the command fail.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			wasm, err := a.moduleOf(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			whole, err := bundle.Embed(wasm, conformance.Manifest)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			results, err := conform(cmd.Context(), whole)
+			if err != nil {
+				return err
+			}
+			return a.sayConformance(results)
+		},
+	}
+}
+
+// moduleOf is a file, or what a folder of sources is compiled to.
+func (a *app) moduleOf(ctx context.Context, path string) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return a.compile(ctx, path)
+	}
+	return os.ReadFile(path)
+}
+
+func (a *app) sayConformance(results []conformance.Result) error {
+	failed := 0
+	for _, r := range results {
+		if r.Error != "" {
+			failed++
+		}
+	}
+	if a.json {
+		if err := a.printJSON(map[string]any{"passed": len(results) - failed, "failed": failed, "cases": results}); err != nil {
+			return err
+		}
+	} else {
+		for _, r := range results {
+			if r.Error == "" {
+				fmt.Fprintf(a.stdout, "pass  %-22s %s\n", r.Case, r.Proves)
+			} else {
+				fmt.Fprintf(a.stdout, "FAIL  %-22s %s\n      %s\n", r.Case, r.Proves, r.Error)
+			}
+		}
+		fmt.Fprintf(a.stdout, "%d of %d cases pass\n", len(results)-failed, len(results))
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d cases fail", failed, len(results))
+	}
+	return nil
+}
+
+// reader is the user without roles.
+const reader = "reader@example.com"
+
+// conform runs the suite on a server of its own: SQLite in a temporary folder,
+// a free port of loopback.
+func conform(ctx context.Context, wasm []byte) (results []conformance.Result, err error) {
+	data, err := os.MkdirTemp("", "armature-conformance-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(data)
+	own := &app{stdout: io.Discard, stderr: io.Discard, data: data, site: site.Default}
+	s := conformance.Server{Module: wasm}
+	if err := own.withTenant(ctx, func(t *host.Tenant) error {
+		s.Admin, s.Reader, err = conformanceUsers(ctx, t)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	settings := fmt.Sprintf(`{%q: %s}`, conformance.Plugin, conformance.Settings)
+	if err := own.setConfig(site.Default, "plugins", settings); err != nil {
+		return nil, err
+	}
+
+	p, err := own.openPlatform(ctx, slog.New(slog.DiscardHandler), guestOptions{idle: -1})
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	if err := p.start(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := p.set.Open(ctx, site.Default); err != nil {
+		return nil, err
+	}
+	s.Log = func() string {
+		return string(bytes.Join(rawLines(p.guests.logs.Lines(site.Default, conformance.Plugin, 100)), []byte("\n")))
+	}
+
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	server := &http.Server{
+		Handler:           httpapi.New(httpapi.Config{Sites: p.set}),
+		ReadHeaderTimeout: 10 * time.Second,
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	defer func() {
+		_ = server.Close()
+		<-served
+	}()
+	s.URL = "http://" + listener.Addr().String()
+	return conformance.Run(ctx, s), nil
+}
+
+// conformanceUsers makes the reader and gives both users credentials.
+func conformanceUsers(ctx context.Context, t *host.Tenant) (admin, read string, err error) {
+	authorization := func(tx document.Tx, user string) string {
+		keys, e := t.Auth.GenerateKeys(ctx, tx, identity.Root(), user)
+		err = errors.Join(err, e)
+		return "token " + keys.Key + ":" + keys.Secret
+	}
+	werr := t.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+		values := map[string]any{"email": reader, "first_name": "Reader"}
+		if _, err := t.Documents.Insert(ctx, tx, identity.Root(), "User", values); err != nil {
+			return err
+		}
+		admin, read = authorization(tx, "Administrator"), authorization(tx, reader)
+		return err
+	})
+	return admin, read, werr
+}
+
+func rawLines(lines []json.RawMessage) (texts [][]byte) {
+	for _, line := range lines {
+		texts = append(texts, line)
+	}
+	return texts
+}

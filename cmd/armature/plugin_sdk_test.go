@@ -1,0 +1,237 @@
+package main_test
+
+import (
+	"bytes"
+	bits "encoding/binary"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"armature/sdk/conformance"
+)
+
+// sdk is a language with an SDK: the folder of its conformance guest, the folder
+// of its todo example, and whether its compiler is here.
+type sdk struct {
+	guest, todo string
+	toolchain   func(t *testing.T) (path string) // a folder more for PATH, or ""
+}
+
+var sdks = []sdk{
+	{"go", "todo", func(*testing.T) string { return "" }},
+	{"c", "todo-c", func(t *testing.T) string {
+		compiler(t, "clang", "apt-get install clang lld")
+		compiler(t, "wasm-ld", "apt-get install clang lld")
+		return ""
+	}},
+	{"rust", "todo-rust", rustToolchain},
+	{"assemblyscript", "todo-assemblyscript", assemblyScriptToolchain},
+}
+
+// rustToolchain wants a rustc with the library for WebAssembly: Debian's, where
+// another is the first on the path.
+func rustToolchain(t *testing.T) string {
+	t.Helper()
+	const install = "apt-get install rustc libstd-rust-dev-wasm32 lld"
+	for _, rustc := range []string{"rustc", "/usr/bin/rustc"} {
+		out, err := exec.Command(rustc, "--print", "target-libdir", "--target", "wasm32-unknown-unknown").Output()
+		if err != nil {
+			continue
+		}
+		if libs, _ := filepath.Glob(filepath.Join(strings.TrimSpace(string(out)), "libstd-*.rlib")); len(libs) > 0 {
+			return ""
+		}
+	}
+	return compiler(t, "rustc-with-wasm32", install)
+}
+
+// assemblyScriptToolchain installs the compiler that package-lock.json names.
+func assemblyScriptToolchain(t *testing.T) string {
+	t.Helper()
+	compiler(t, "node", "apt-get install nodejs")
+	npm := compiler(t, "npm", "apt-get install npm")
+	dir := filepath.Join(root(t), "sdk", "assemblyscript")
+	bin := filepath.Join(dir, "node_modules", ".bin")
+	if _, err := os.Stat(filepath.Join(bin, "asc")); err == nil {
+		return bin
+	}
+	cmd := exec.Command(npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("npm ci: %v\n%s", err, out)
+		}
+		t.Skipf("npm ci: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// finding adds a folder to the PATH of the commands of an installation.
+func (in *installation) finding(folder string) *installation {
+	if folder != "" {
+		in.t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
+	return in
+}
+
+// TestConformance: the guest of every language passes every case.
+func TestConformance(t *testing.T) {
+	for _, l := range sdks {
+		t.Run(l.guest, func(t *testing.T) {
+			in := (&installation{t: t, data: t.TempDir()}).finding(l.toolchain(t))
+			out, stderr, err := in.try("", "plugin", "conformance", "--json", filepath.Join(root(t), "sdk", "conformance", "guests", l.guest))
+			if err != nil {
+				t.Fatalf("%v\n%s\n%s", err, out, stderr)
+			}
+			var report struct{ Passed, Failed int }
+			if err := json.Unmarshal([]byte(out), &report); err != nil || report.Failed != 0 || report.Passed < 25 {
+				t.Errorf("%v %s", err, out)
+			}
+		})
+	}
+}
+
+// TestConformanceFails: a guest whose exports do nothing fails, case by case, and
+// so does the command; one that cannot be loaded fails the first case only.
+func TestConformanceFails(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	dir := t.TempDir()
+	var m struct {
+		Methods []struct{ Export string }
+		Events  map[string]string
+	}
+	if err := json.Unmarshal(conformance.Manifest, &m); err != nil {
+		t.Fatal(err)
+	}
+	var exports []string
+	for _, method := range m.Methods {
+		exports = append(exports, method.Export)
+	}
+	for _, export := range m.Events {
+		exports = append(exports, export)
+	}
+	for _, tt := range []struct {
+		name         string
+		exports      []string
+		want, wanted string
+	}{
+		{"idle", exports, "pass  load", "FAIL  echo"},
+		{"bare", nil, "FAIL  load", "echo"}, // in the reason
+	} {
+		file := filepath.Join(dir, tt.name+".wasm")
+		if err := os.WriteFile(file, idle(tt.exports), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, stderr, err := in.try("", "plugin", "conformance", file)
+		if err == nil || !strings.Contains(out, tt.want) || !strings.Contains(out, tt.wanted) ||
+			strings.Count(out, "\npass ") > 3 || !strings.Contains(stderr, "cases fail") {
+			t.Errorf("%s: %v\n%s\n%s", tt.name, err, out, stderr)
+		}
+	}
+}
+
+// idle is a module whose exports return at once.
+func idle(exports []string) []byte {
+	section := func(id byte, content []byte) []byte {
+		return append(bits.AppendUvarint([]byte{id}, uint64(len(content))), content...)
+	}
+	names := bits.AppendUvarint(nil, uint64(len(exports)+1))
+	for _, name := range append([]string{"memory"}, exports...) {
+		names = append(bits.AppendUvarint(names, uint64(len(name))), name...)
+		kind := byte(0) // function 0
+		if name == "memory" {
+			kind = 2
+		}
+		names = append(names, kind, 0)
+	}
+	return slices.Concat([]byte("\x00asm\x01\x00\x00\x00"),
+		section(1, []byte{1, 0x60, 1, 0x7f, 0}), // (i32) -> ()
+		section(3, []byte{1, 0}),
+		section(5, []byte{1, 0, 1}),
+		section(7, names),
+		section(10, []byte{1, 2, 0, 0x0b}))
+}
+
+// TestTodoInEveryLanguage: the todo example does the same whatever it is written
+// in. Its own tests pass first.
+func TestTodoInEveryLanguage(t *testing.T) {
+	for _, l := range sdks {
+		t.Run(l.todo, func(t *testing.T) {
+			in := (&installation{t: t, data: t.TempDir()}).finding(l.toolchain(t))
+			source := filepath.Join(root(t), "examples", l.todo)
+			in.run("plugin", "test", source)
+			file := filepath.Join(t.TempDir(), "todo.wasm")
+			in.run("plugin", "build", source, "-o", file)
+			in.run("plugin", "install", file)
+			s := in.serve()
+			s.auth = in.keys("Administrator")
+			in.run("user", "add", "zoe@example.com")
+			s.todo(in.keys("zoe@example.com"))
+		})
+	}
+}
+
+// todo goes through what the README of the todo example says; zoe is a user
+// without roles.
+func (s *server) todo(zoe string) {
+	t := s.t
+	t.Helper()
+	const method = "/api/method/acme.todo."
+	made := s.want("POST", "/api/resource/ToDo", map[string]any{"description": "Call Zoë"}).(map[string]any)
+	other := s.want("POST", "/api/resource/ToDo", map[string]any{"description": "x"}).(map[string]any)
+	name := made["name"].(string)
+	status := func() any { return s.want("GET", "/api/resource/ToDo/"+name, nil).(map[string]any)["status"] }
+
+	if got := s.want("GET", method+"close?name="+name, nil).(map[string]any); got["status"] != "Closed" || status() != "Open" {
+		t.Errorf("GET of close: %v, stored %v", got, status())
+	}
+	if got := s.want("POST", method+"close", map[string]any{"name": name}).(map[string]any); got["status"] != "Closed" || got["description"] != made["description"] || status() != "Closed" {
+		t.Errorf("close: %v, stored %v", got, status())
+	}
+	if got := s.want("GET", method+"show?name="+name, nil).(map[string]any); got["description"] != made["description"] || got["status"] != "Closed" {
+		t.Errorf("show: %v", got)
+	}
+	want := map[string]any{"user": "Administrator", "total": 2.0, "by_status": map[string]any{"Open": 1.0, "Closed": 1.0}}
+	if got := s.want("GET", method+"summary", nil); !sameJSON(t, got, want) {
+		t.Errorf("summary: %v", got)
+	}
+	args := map[string]any{"a": []any{1, "zwei \"3\"", nil, true, 0.5}, "text": "日本 😀\n"}
+	if got := s.want("POST", method+"echo", args); !sameJSON(t, got, args) {
+		t.Errorf("echo: %v", got)
+	}
+
+	for _, tt := range []struct {
+		auth, verb, path string
+		body             map[string]any
+		status           int
+		excType          string
+	}{
+		{s.auth, "POST", "close", map[string]any{"name": "missing"}, http.StatusNotFound, "DoesNotExistError"},
+		{s.auth, "POST", "close", map[string]any{}, http.StatusExpectationFailed, ""},
+		{zoe, "POST", "close", map[string]any{"name": other["name"]}, http.StatusForbidden, "PermissionError"},
+		{s.auth, "POST", "summary", map[string]any{}, http.StatusForbidden, "PermissionError"},
+	} {
+		status, answer := s.callAs(tt.auth, tt.verb, method+tt.path, tt.body)
+		if status != tt.status || tt.excType != "" && answer["exc_type"] != tt.excType {
+			t.Errorf("%s %s: %d %v", tt.verb, tt.path, status, answer)
+		}
+	}
+}
+
+func sameJSON(t *testing.T, a, b any) bool {
+	t.Helper()
+	x, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := json.Marshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Equal(x, y)
+}
