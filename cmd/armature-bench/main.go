@@ -26,6 +26,7 @@ type options struct {
 	conns     int
 	documents int
 	large     int // rows of the large table; no more than documents: left out
+	sites     int // that sleep; 0: left out
 	json      string
 }
 
@@ -55,9 +56,17 @@ func runAll(ctx context.Context, args []string) error {
 	flags.IntVar(&o.conns, "conns", 16, "connections")
 	flags.IntVar(&o.documents, "documents", 10_000, "documents in the table")
 	flags.IntVar(&o.large, "large", 1_000_000, "rows of the large table, for lists that must stay flat; 0 leaves it out")
+	flags.IntVar(&o.sites, "sites", 1000, "sites that sleep, for what they cost; 0 leaves it out")
 	flags.StringVar(&o.json, "json", "", "file to write the numbers to")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if o.sites > 0 {
+		s, err := measureSites(ctx, o)
+		if err != nil {
+			return fmt.Errorf("sites: %w", err)
+		}
+		s.print(os.Stdout)
 	}
 	var reports []*report
 	for _, database := range []struct{ name, url string }{{"SQLite", ""}, {"PostgreSQL", o.postgres}} {

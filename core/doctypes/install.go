@@ -203,7 +203,8 @@ func (in *installer) records(ctx context.Context, schema *document.Schema, all [
 	return in.store.Write(ctx, document.Alone, func(tx document.Tx) error {
 		// The row of the counter keeps other processes that install from finding
 		// the same records absent.
-		if _, err := tx.Next(ctx, "installations"); err != nil {
+		turn, err := tx.Next(ctx, "installations")
+		if err != nil {
 			return err
 		}
 		for _, values := range all {
@@ -211,7 +212,7 @@ func (in *installer) records(ctx context.Context, schema *document.Schema, all [
 				return err
 			}
 		}
-		return nil
+		return tx.Return(ctx, "installations", turn)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,6 +139,10 @@ func TestRestoreElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Opening the site has installed once more, which a counter counts.
+	uncounted := func(p backup.Part) bool { return p.Name == "counters" }
+	a.Manifest.Parts = slices.DeleteFunc(a.Manifest.Parts, uncounted)
+	b.Manifest.Parts = slices.DeleteFunc(b.Manifest.Parts, uncounted)
 	if fmt.Sprint(a.Manifest.Parts) != fmt.Sprint(b.Manifest.Parts) || a.Manifest.Records() < 300 {
 		t.Errorf("the archive of the restored site differs:\n%v\n%v", a.Manifest.Parts, b.Manifest.Parts)
 	}

@@ -19,6 +19,10 @@ func (t *Tenant) raw(path string) *httpapi.Raw {
 		return &httpapi.Raw{Verbs: []string{http.MethodPost}, Serve: func(w http.ResponseWriter, r *http.Request, _ *httpapi.RawCall) error {
 			return t.web.ServeLogout(w, r)
 		}}
+	case "web_logout":
+		return &httpapi.Raw{Verbs: []string{http.MethodPost}, Serve: func(w http.ResponseWriter, r *http.Request, _ *httpapi.RawCall) error {
+			return t.web.ServeWebLogout(w, r)
+		}}
 	case "framework.core.doctype.user.user.reset_password":
 		return &httpapi.Raw{Verbs: []string{http.MethodPost}, NoCredentials: true, Serve: withArgs(t.web.ServeReset)}
 	case "framework.core.doctype.user.user.update_password":

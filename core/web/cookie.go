@@ -1,12 +1,17 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"time"
 
 	"armature/core/auth"
 )
+
+// defaultLanguage is that of a user who has chosen none: it is the one the pages
+// are written in.
+const defaultLanguage = "en"
 
 // setCookies gives the browser a session, and beside it what scripts may show
 // of the user (reference section 5.3).
@@ -21,7 +26,7 @@ func setCookies(w http.ResponseWriter, r *http.Request, login *auth.Login) {
 		{"full_name", url.PathEscape(login.Caller.FullName)},
 		{"user_id", url.PathEscape(login.Caller.User)},
 		{"user_image", url.PathEscape(login.Image)},
-		{"user_lang", url.PathEscape(login.Language)},
+		{"user_lang", url.PathEscape(cmp.Or(login.Language, defaultLanguage))},
 	} {
 		set(w, r, c.name, c.value, int(login.Lives/time.Second))
 	}

@@ -37,6 +37,12 @@ func (p *Pages) serveLogout(w http.ResponseWriter, r *http.Request) error {
 	if err := p.readForm(w, r); err != nil {
 		return err
 	}
+	return p.ServeWebLogout(w, r)
+}
+
+// ServeWebLogout is the method web_logout: logout for a browser, which ends on
+// the login page.
+func (p *Pages) ServeWebLogout(w http.ResponseWriter, r *http.Request) error {
 	if err := p.auth.Logout(r.Context(), auth.SessionID(r), origin(r)); err != nil {
 		return err
 	}

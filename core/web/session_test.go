@@ -22,7 +22,7 @@ func TestLogin(t *testing.T) {
 		for _, c := range r.Cookies() {
 			cookies[c.Name] = c
 		}
-		for name, value := range map[string]string{"system_user": "yes", "full_name": "Test", "user_id": "jane@example.com", "user_image": "", "user_lang": ""} {
+		for name, value := range map[string]string{"system_user": "yes", "full_name": "Test", "user_id": "jane@example.com", "user_image": "", "user_lang": "en"} {
 			if c := cookies[name]; c == nil || c.Value != value || c.HttpOnly || c.Path != "/" || c.SameSite != http.SameSiteLaxMode {
 				t.Errorf("cookie %s: %+v", name, c)
 			}
@@ -260,6 +260,26 @@ func TestConditions(t *testing.T) {
 		c.advance(91 * time.Minute)
 		if who(t, s, second) != "" {
 			t.Error("ended too late")
+		}
+	})
+}
+
+// TestWebLogout: as logout, for a browser that shows the answer; a page of
+// another site logs nobody out.
+func TestWebLogout(t *testing.T) {
+	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+		sid := loggedIn(t, s, jane)
+		send(t, s, "GET", "/api/method/web_logout", "", "Cookie", sid).fails(t, 403, "PermissionError")
+		send(t, s, "POST", "/api/method/web_logout", "", "Cookie", sid, "Origin", "https://other.example").fails(t, 400, "CSRFTokenError")
+		if who(t, s, sid) != jane {
+			t.Fatal("logged out")
+		}
+		r := send(t, s, "POST", "/api/method/web_logout", "", "Cookie", sid)
+		if r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/login?logged-out=1" || r.sid() != "" {
+			t.Errorf("%d %v %s", r.StatusCode, r.Header, r.text)
+		}
+		if user := who(t, s, sid); user != "" {
+			t.Errorf("still %s", user)
 		}
 	})
 }
