@@ -72,6 +72,7 @@ require (
 )
 
 require (
+	armature/sdk/go v0.0.0
 	filippo.io/hpke v0.4.0 // indirect
 	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.26 // indirect
 	github.com/aws/aws-sdk-go-v2/internal/configsources v1.5.9 // indirect
@@ -123,3 +124,5 @@ require (
 )
 
 replace github.com/ory/x => ./core/oauth/third_party/oryx
+
+replace armature/sdk/go => ./sdk/go

@@ -23,7 +23,7 @@ func (a *app) pluginCommand() *cobra.Command {
 		Long:  "Plugins: build, look at, install, call.\n\nA plugin is a .wasm file with its manifest inside, or a directory with armature.json and\na .wasm file. Installing one stores it in the database of a site; putting one into\n<data>/plugins has it serve all sites. A running server takes either over at once.",
 	}
 	cmd.AddCommand(
-		a.pluginBuildCommand(), a.pluginTestCommand(), a.pluginInspectCommand(), a.pluginConformanceCommand(),
+		a.pluginNewCommand(), a.pluginBuildCommand(), a.pluginTestCommand(), a.pluginInspectCommand(), a.pluginConformanceCommand(),
 		a.pluginInstallCommand(), a.pluginListCommand(), a.pluginLogsCommand(),
 		a.pluginRunCommand(), a.pluginReplayCommand(),
 	)

@@ -42,7 +42,11 @@ func buildAssemblyScript(ctx context.Context, w *workshop) error {
 		return err
 	}
 	// Files directly in a library folder would be globals to every plugin.
-	if _, err := w.write("lib/armature/index.ts", assemblyscript.Source); err != nil {
+	source, err := os.ReadFile(filepath.Join(w.dir, "armature", "index.ts"))
+	if err != nil {
+		source = assemblyscript.Source
+	}
+	if _, err := w.write("lib/armature/index.ts", source); err != nil {
 		return err
 	}
 	return w.run(ctx, nil, compiler, filepath.Join("assembly", "plugin.ts"), "-o", w.module,

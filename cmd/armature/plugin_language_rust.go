@@ -92,7 +92,8 @@ func testRust(ctx context.Context, w *workshop) error {
 	return w.run(ctx, nil, program)
 }
 
-// unpack writes the files below a folder of an SDK.
+// unpack writes the files below a folder of an SDK without tests of
+// its own.
 func unpack(from fs.FS, root, to string) error {
 	return fs.WalkDir(from, root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -101,6 +102,9 @@ func unpack(from fs.FS, root, to string) error {
 		target := filepath.Join(to, filepath.FromSlash(strings.TrimPrefix(path, root)))
 		if d.IsDir() {
 			return os.MkdirAll(target, 0o755)
+		}
+		if strings.HasSuffix(path, "_test.go") {
+			return nil
 		}
 		content, err := fs.ReadFile(from, path)
 		if err != nil {

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/cobra"
+
+	"armature/plugins/manifest"
+	"armature/sdk/assemblyscript"
+	"armature/sdk/c"
+	armature "armature/sdk/go"
+	"armature/sdk/js"
+	"armature/sdk/rust"
+)
+
+// scaffold is what a new plugin begins with, in a folder for each language.
+//
+//go:embed scaffold
+var scaffold embed.FS
+
+// beginning is a language a new plugin can be written in.
+type beginning struct {
+	name  string
+	needs string // the command that installs its compiler; empty: nothing is needed
+	sdk   func(dir string) error
+	tests bool
+}
+
+func beginnings() []beginning {
+	header := func(dir string) error {
+		return errors.Join(os.WriteFile(filepath.Join(dir, "armature.h"), c.Header, 0o644),
+			os.WriteFile(filepath.Join(dir, "stubhost.h"), c.Stub, 0o644))
+	}
+	declarations := func(dir string) error { return unpack(js.Source, ".", dir) }
+	return []beginning{
+		{"go", "apt-get install golang-go", func(dir string) error {
+			return unpack(armature.Source, ".", filepath.Join(dir, "armature"))
+		}, true},
+		{"rust", "apt-get install rustc libstd-rust-dev-wasm32 lld", func(dir string) error {
+			return unpack(rust.Source, "src", filepath.Join(dir, "armature"))
+		}, true},
+		{"assemblyscript", "npm install", func(dir string) error {
+			return writeInto(dir, map[string][]byte{"armature/index.ts": assemblyscript.Source, "armature/stubhost.mjs": assemblyscript.Stub})
+		}, true},
+		{"c", "apt-get install clang lld", header, true},
+		{"cpp", "apt-get install clang lld", header, true},
+		{"js", "", declarations, false},
+		{"ts", "", declarations, false},
+	}
+}
+
+func (a *app) pluginNewCommand() *cobra.Command {
+	var names []string
+	for _, b := range beginnings() {
+		names = append(names, b.name)
+	}
+	var lang, dir string
+	cmd := &cobra.Command{
+		Use:   "new NAME",
+		Short: "Begin a plugin: sources, SDK, manifest, test and README",
+		Long:  "Begin a plugin, in a folder of its own: sources, SDK, manifest, test and README. It builds without\na network where the compiler is installed; for AssemblyScript that is npm's.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			for _, b := range beginnings() {
+				if b.name == lang {
+					if dir == "" {
+						dir = args[0]
+					}
+					return a.beginPlugin(b, args[0], dir)
+				}
+			}
+			return fmt.Errorf("--lang is one of %s", strings.Join(names, ", "))
+		},
+	}
+	cmd.Flags().StringVar(&lang, "lang", "", "language: "+strings.Join(names, ", "))
+	cmd.Flags().StringVar(&dir, "dir", "", "folder to make; without it NAME")
+	return cmd
+}
+
+// beginPlugin writes the folder, which must not be there yet.
+func (a *app) beginPlugin(b beginning, name, dir string) error {
+	// The manifest says what is wrong with a name.
+	if _, err := manifest.Parse(fmt.Appendf(nil, `{"name": %q, "version": "0", "abi": 1}`, name)); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	data := map[string]any{
+		"Name": name, "Path": strings.ReplaceAll(name, ".", "/"), "Needs": b.needs, "Tests": b.tests, "Lang": b.name,
+	}
+	files, err := fs.Sub(scaffold, "scaffold/"+b.name)
+	if err != nil {
+		return err
+	}
+	if err := fill(files, dir, data); err != nil {
+		return err
+	}
+	common, err := fs.Sub(scaffold, "scaffold/all")
+	if err != nil {
+		return err
+	}
+	if err := fill(common, dir, data); err != nil {
+		return err
+	}
+	if err := b.sdk(dir); err != nil {
+		return err
+	}
+	return a.say(map[string]any{"name": name, "dir": dir, "lang": b.name}, "%s is in %s; its README.md says how to go on", name, dir)
+}
+
+// fill writes templates, without the .tmpl of their names.
+func fill(files fs.FS, dir string, data any) error {
+	return fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(files, path)
+		if err != nil {
+			return err
+		}
+		t, err := template.New(path).Parse(string(text))
+		if err != nil {
+			return err
+		}
+		var out bytes.Buffer
+		if err := t.Execute(&out, data); err != nil {
+			return err
+		}
+		return writeInto(dir, map[string][]byte{strings.TrimSuffix(path, ".tmpl"): out.Bytes()})
+	})
+}
+
+// writeInto writes files, with their folders.
+func writeInto(dir string, files map[string][]byte) error {
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
