@@ -2,13 +2,20 @@ package quickjs
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/nlnwa/whatwg-url/url"
 )
 
-// maxURL is how long a URL may be, in bytes: no instruction of the guest is
-// counted while it is taken apart.
-const maxURL = 64 << 10
+// How long a URL may be, in bytes, and what stands before its query: no
+// instruction of the guest is counted while it is taken apart, which takes time
+// in proportion to the former and to the square of the latter. Every @ before the
+// query has all before it read again.
+const (
+	maxURL    = 64 << 10
+	maxBefore = 4 << 10
+	maxAt     = 16
+)
 
 // urlParts is a URL as the prelude's class shows it.
 type urlParts struct {
@@ -43,7 +50,7 @@ func (x *exchange) url() uint64 {
 }
 
 func takeApart(op, href, value string) (parts urlParts, ok bool) {
-	if len(href)+len(value) > maxURL {
+	if len(href)+len(value) > maxURL || tedious(href) || op != "search" && op != "hash" && tedious(value) {
 		return parts, false
 	}
 	defer func() {
@@ -85,6 +92,14 @@ func takeApart(op, href, value string) (parts urlParts, ok bool) {
 		Href: u.Href(false), Origin: originOf(u), Protocol: u.Protocol(), Username: u.Username(), Password: u.Password(),
 		Host: u.Host(), Hostname: u.Hostname(), Port: u.Port(), Pathname: u.Pathname(), Search: u.Search(), Hash: u.Hash(),
 	}, true
+}
+
+// tedious reports whether a URL, or a part of one, would take too long.
+func tedious(text string) bool {
+	if end := strings.IndexAny(text, "?#"); end >= 0 {
+		text = text[:end]
+	}
+	return len(text) > maxBefore || strings.Count(text, "@") > maxAt
 }
 
 // originOf is "null" where the standard gives a URL no origin to show.
