@@ -128,6 +128,9 @@ func (h hooks) newPassword(ctx context.Context, ev *document.Event) error {
 		return err
 	}
 	user.Put("password_hash", hash)
+	if err := h.s.ended(ctx, ev.Tx, user.Name()); err != nil {
+		return err
+	}
 	if err := h.s.endResets(ctx, ev.Tx, user.Name()); err != nil {
 		return err
 	}

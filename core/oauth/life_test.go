@@ -41,6 +41,9 @@ func TestWhatEndsTokens(t *testing.T) {
 			back bool // the token works again after undo
 		}{
 			{"a new password", func(string) { w.password(user) }, session, false},
+			{"a new password from an administrator's form", func(string) {
+				w.Admin.On(t).Put(resource("User", user), map[string]any{"new_password": password}).OK(t)
+			}, session, false},
 			{"a disabled user", func(string) { w.Admin.On(t).Put(resource("User", user), map[string]any{"enabled": 0}).OK(t) },
 				func() { w.Admin.On(t).Put(resource("User", user), map[string]any{"enabled": 1}).OK(t); session() }, false},
 			{"the administrator", func(access string) { w.Admin.On(t).Delete(resource("OAuth Grant", grantOf(access))) }, nil, false},
@@ -86,6 +89,29 @@ func TestWhatEndsTokens(t *testing.T) {
 				t.Errorf("%s: it can be refreshed", tt.name)
 			}
 		}
+	})
+}
+
+// TestNewPasswordEndsCodes: a code that was on its way when the password changed
+// does not outlive it.
+func TestNewPasswordEndsCodes(t *testing.T) {
+	each(t, nil, func(t *testing.T, w *world) {
+		const user = "u@example.com"
+		w.User(t, user)
+		w.password(user)
+		w.browser = w.login(user, password)
+		code := w.code()
+		others := w.login("Administrator", password)
+		w.password(user)
+		w.redeem(code).is(400, "invalid_grant")
+		w.redeem(code).is(400, "invalid_grant")
+		w.browser = w.login(user, password)
+		w.redeem(w.code()).ok()
+
+		w.browser = others
+		code = w.code()
+		w.password(user)
+		w.redeem(code).ok() // it is somebody else's
 	})
 }
 

@@ -66,8 +66,20 @@ func (s *Store) end(ctx context.Context, tx document.Tx, grant string) error {
 }
 
 // EndAll ends every grant of a user, or with field "client" of a client, in a
-// transaction that is under way.
+// transaction that is under way. Codes that are on their way end first: one that
+// is redeemed at this moment either finds its code spent or its grant ended.
 func (s *Store) EndAll(ctx context.Context, tx document.Tx, field, name string) error {
+	codes, err := s.docType(CodeName)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Replace(ctx, codes, codes.Field("validity"), document.AllOf{
+		compare(codes, "expires", query.Gt, s.c.Now().Unix()),
+		compare(codes, field, query.Eq, name), compare(codes, "validity", query.Eq, valid),
+	}, invalid)
+	if err != nil {
+		return err
+	}
 	dt, err := s.docType(GrantName)
 	if err != nil {
 		return err
