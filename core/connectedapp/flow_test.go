@@ -327,6 +327,12 @@ func TestRunDocMethod(t *testing.T) {
 func TestEnd(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.connect(t)
+		// A page of another site can lead a browser here by GET, cookie and all.
+		w.user.Get("/api/resource/Connected App/"+w.app, "run_method", "revoke_token").Fails(t, 403, "PermissionError")
+		w.user.Get("/api/method/run_doc_method", "dt", "Connected App", "dn", w.app, "method", "revoke_token").Fails(t, 403, "PermissionError")
+		if _, err := w.do(false, "/api/me"); err != nil || w.provider.revoked.Load() != 0 {
+			t.Fatalf("a GET ended the connection: %v, the provider has ended %d", err, w.provider.revoked.Load())
+		}
 		got := w.user.Post("/api/resource/Connected App/"+w.app, map[string]any{"run_method": "revoke_token"}).OK(t).Body["data"]
 		if got.(map[string]any)["revoked"] != true || w.provider.revoked.Load() != 1 {
 			t.Errorf("got %v, the provider has ended %d", got, w.provider.revoked.Load())

@@ -52,7 +52,7 @@ func (t *Tenant) connectedOnDocuments() []method.DocumentMethod {
 			return t.Connected.Begin(ctx, on.Caller, on.Document, on.Args.Text("user"), on.Args.Text("success_uri"), origin)
 		},
 	}, {
-		DocType: connectedapp.DocType, Name: "revoke_token",
+		DocType: connectedapp.DocType, Name: "revoke_token", Verbs: []string{http.MethodPost},
 		Func: func(ctx context.Context, on *method.DocumentCall) (any, error) {
 			revoked, err := t.Connected.End(ctx, on.Caller, on.Document, on.Args.Text("user"))
 			return map[string]any{"revoked": revoked}, err

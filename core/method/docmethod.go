@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"armature/core/document"
@@ -66,7 +67,10 @@ type outcome struct {
 // another method, whose transaction would be waiting for it.
 type DocumentMethod struct {
 	DocType, Name string
-	Func          func(ctx context.Context, on *DocumentCall) (result any, err error)
+	// Verbs are those it may be called with; nil: any. What a page of another site
+	// must not make a browser do by following a link leaves out GET.
+	Verbs []string
+	Func  func(ctx context.Context, on *DocumentCall) (result any, err error)
 }
 
 // DocumentCall is one call of a DocumentMethod.
@@ -90,6 +94,9 @@ func (s *Service) own(doctype, method string) *DocumentMethod {
 func (c *Call) runOwn(ctx context.Context, m *DocumentMethod, name string, args Args) (outcome, error) {
 	if c.Depth > 0 {
 		return outcome{}, fault.Invalid("", "%s of %s commits by itself and cannot be called from within another method", m.Name, m.DocType)
+	}
+	if m.Verbs != nil && !slices.Contains(m.Verbs, c.Verb) {
+		return outcome{}, fault.Denied("Not permitted")
 	}
 	value, err := m.Func(ctx, &DocumentCall{Document: name, Caller: c.Caller, Args: args, Request: c.Request})
 	return outcome{value: value}, err
