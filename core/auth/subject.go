@@ -108,7 +108,7 @@ func (s *Service) keepSubject(ev *document.Event) error {
 		if row.Text("provider") != OwnProvider {
 			continue
 		}
-		if sent++; sent > 1 || row.Text("userid") != stored {
+		if sent++; sent > 1 || stored == "" || row.Text("userid") != stored {
 			return fault.Invalid("", "The social login %q is made by the site", OwnProvider)
 		}
 	}

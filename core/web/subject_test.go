@@ -31,6 +31,9 @@ func TestSubject(t *testing.T) {
 		put(logins{{"provider": "framework", "userid": first}, {"provider": "framework", "userid": first}}).Fails(t, 417, "ValidationError")
 		s.Admin.Post("/api/resource/User", map[string]any{"email": "eve@example.com", "first_name": "Eve",
 			"social_logins": logins{{"provider": "framework", "userid": first}}}).Fails(t, 417, "ValidationError")
+		// Nor is there one that is empty, which would be made anew each time.
+		s.Admin.Post("/api/resource/User", map[string]any{"email": "empty@example.com", "first_name": "E",
+			"social_logins": logins{{"provider": "framework"}}}).Fails(t, 417, "ValidationError")
 		put(logins{}).OK(t)
 		put(logins{{"provider": "elsewhere", "userid": "77"}}).OK(t)
 		if rows := s.Admin.Get(path).Data(t)["social_logins"].([]any); len(rows) != 2 {
