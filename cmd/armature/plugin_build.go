@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"armature/plugins/bundle"
+	"armature/plugins/manifest"
 )
 
 func (a *app) pluginBuildCommand() *cobra.Command {
@@ -93,6 +94,10 @@ func (a *app) inWorkshop(dir string, fn func(*workshop) error) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
+	// Tools run in the folder, where a path relative to ours is another one.
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
 	return fn(&workshop{dir: dir, tmp: tmp, module: filepath.Join(tmp, "module.wasm"), out: a.stderr})
 }
 
@@ -101,6 +106,10 @@ func (a *app) inWorkshop(dir string, fn func(*workshop) error) error {
 func (a *app) buildPlugin(ctx context.Context, dir, module, output string) (*bundle.Bundle, int, error) {
 	text, err := bundle.ManifestText(dir)
 	if err != nil {
+		return nil, 0, err
+	}
+	// What is wrong with the manifest is said before anything is compiled.
+	if _, err := manifest.Parse(text); err != nil {
 		return nil, 0, err
 	}
 	var wasm []byte
