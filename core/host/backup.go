@@ -133,6 +133,7 @@ type restoring struct {
 	mark   string // of this attempt
 	folder string // becomes the site's
 	schema string // becomes the site's; empty: an SQLite file in the folder
+	staged string // what schema was called before it became the site's
 }
 
 // stage fills a folder, and a schema of PostgreSQL, with everything.
@@ -259,7 +260,8 @@ func (r *restoring) asAnother(c *site.Config) (*site.Config, error) {
 const settled = 2 * pollEvery
 
 // publish puts the site in its place. One that is there is moved aside first, and
-// has no servers any more when its database is.
+// has no servers any more when its database is: they would open connections to
+// what takes its place. After a failure it is where it was.
 func (r *restoring) publish(ctx context.Context, replace bool) (err error) {
 	l := r.set.c.Layout
 	if err := r.set.free(ctx, r.name); err != nil { // it may have come meanwhile
@@ -268,15 +270,22 @@ func (r *restoring) publish(ctx context.Context, replace bool) (err error) {
 		}
 	}
 	if l.Exists(r.name) {
-		if r.done.Moved, err = l.Drop(r.name); err != nil {
+		moved, err := l.Drop(r.name)
+		if err != nil {
 			return err
 		}
-		if r.schema != "" {
-			select {
-			case <-time.After(settled):
-			case <-ctx.Done():
-				return errors.Join(ctx.Err(), os.Rename(r.done.Moved, l.Site(r.name)))
-			}
+		r.done.Moved = moved
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.putBack())
+		}
+	}()
+	if r.done.Moved != "" {
+		select {
+		case <-time.After(settled):
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 	if r.schema != "" {
@@ -296,13 +305,37 @@ func (r *restoring) publishSchema(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if found {
-		r.done.Schema = aside
-	}
 	if err := store.RenameSchema(ctx, r.set.c.Database, r.schema, live, aside); err != nil {
 		return err
 	}
-	r.schema = ""
+	r.staged, r.schema = r.schema, ""
+	if found {
+		r.done.Schema = aside
+	}
+	return nil
+}
+
+// putBack undoes what publish has done so far.
+func (r *restoring) putBack() error {
+	if r.staged != "" {
+		live, ctx := schemaName(r.name), context.Background()
+		var err error
+		if r.done.Schema != "" {
+			err = store.RenameSchema(ctx, r.set.c.Database, r.done.Schema, live, r.staged)
+		} else {
+			err = store.RenameSchema(ctx, r.set.c.Database, live, r.staged, "")
+		}
+		if err != nil {
+			return err
+		}
+		r.schema, r.staged = r.staged, ""
+	}
+	if r.done.Moved == "" {
+		return nil
+	}
+	if err := os.Rename(r.done.Moved, r.set.c.Layout.Site(r.name)); err != nil {
+		return fmt.Errorf("put the site back from %s: %w", r.done.Moved, err)
+	}
 	return nil
 }
 

@@ -10,11 +10,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"armature/core/backup"
 	"armature/core/document"
 	"armature/core/host"
 	"armature/core/identity"
+	"armature/core/query"
 )
 
 const passphrase = "open sesame"
@@ -107,6 +109,39 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Errorf("the archive itself: %v", err)
 	}
 	untouched(t, layout, "default", "other")
+}
+
+// TestRestoreFails: where the new site cannot be put in the place of the old one,
+// the old one is there again and serves.
+func TestRestoreFails(t *testing.T) {
+	s, layout, file := archived(t)
+	removed := make(chan error, 1)
+	go func() {
+		for layout.Exists("default") && t.Context().Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		removed <- os.RemoveAll(filepath.Join(layout.Data, "restoring"))
+	}()
+	if done, err := s.Restore(t.Context(), file, passphrase, "", true); err == nil {
+		t.Errorf("restored %+v from nothing", done)
+	}
+	if err := <-removed; err != nil {
+		t.Fatal(err)
+	}
+	untouched(t, layout, "default")
+	s.Refresh(t.Context())
+	tenant, err := s.Open(t.Context(), "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found int64
+	err = tenant.Store.Read(t.Context(), func(tx document.Tx) (err error) {
+		found, err = tenant.Documents.Count(t.Context(), tx, identity.Root(), "ToDo", &query.Query{})
+		return err
+	})
+	if err != nil || found != 300 {
+		t.Errorf("%d documents, %v", found, err)
+	}
 }
 
 // TestRestoreElsewhere: a site comes with its key, whatever the master key of the

@@ -2,7 +2,9 @@ package host
 
 import (
 	"context"
+	"errors"
 	"os"
+	"time"
 
 	"armature/core/store"
 )
@@ -16,6 +18,14 @@ func Erase(ctx context.Context, l Layout, database, name string) error {
 	moved, err := l.Drop(name)
 	if err != nil {
 		return err
+	}
+	// Servers let go of it before it is deleted. One that has not noticed would go
+	// on with what is deleted, and take a new site of this name for this one: a
+	// file system gives the number of a deleted folder to the next.
+	select {
+	case <-time.After(settled):
+	case <-ctx.Done():
+		return errors.Join(ctx.Err(), os.Rename(moved, l.Site(name)))
 	}
 	if database != "" {
 		if err := store.Drop(ctx, database, schemaName(name)); err != nil {
