@@ -149,13 +149,17 @@ func (s *Service) ask(w http.ResponseWriter, r *http.Request, a *authorization, 
 		Client: a.client.id, Name: a.client.name, RedirectURI: a.redirect, Scopes: a.scopes,
 		User: browser.Caller.User, FullName: browser.Caller.FullName, Request: r.URL.RequestURI(),
 		Action: "/api/method/" + Prefix + "approve",
-		Hidden: [][2]string{{"request", r.URL.RawQuery}, {"proof", s.proof(browser, r.URL.RawQuery)}},
+		Hidden: [][2]string{{"request", r.URL.RawQuery}, {"proof", s.proof(browser, a, r.URL.RawQuery)}},
 	})
 }
 
-// proof is what only a page shown in this session for this request has.
-func (s *Service) proof(browser *auth.Browser, request string) string {
-	return hex.EncodeToString(s.c.Secret.MAC("oauth consent", browser.Session+" "+browser.Caller.User+" "+request))
+// proof is what only a page shown in this session for this request has. Where the
+// request leaves the redirect URI or the scopes to the client, those that were
+// shown are bound as well.
+func (s *Service) proof(browser *auth.Browser, a *authorization, request string) string {
+	return hex.EncodeToString(s.c.Secret.MAC("oauth consent", strings.Join([]string{
+		browser.Session, browser.Caller.User, a.redirect, strings.Join(a.scopes, " "), request,
+	}, "\n")))
 }
 
 // approve takes the answer of the consent page. It reads the request anew: between
@@ -180,10 +184,6 @@ func (s *Service) approve(w http.ResponseWriter, r *http.Request) error {
 	if browser == nil {
 		return sendTo(w, r, "/login?redirect-to="+url.QueryEscape("/api/method/"+Prefix+"authorize?"+request))
 	}
-	if !equal(r.PostForm.Get("proof"), s.proof(browser, request)) {
-		return s.refuseToUser(w, r, &problem{code: "access_denied", status: http.StatusForbidden,
-			description: "This answer does not belong to a question that was asked in this session."})
-	}
 	q, err := url.ParseQuery(request)
 	if err != nil {
 		return s.refuseToUser(w, r, refuse("invalid_request", "The query cannot be read."))
@@ -192,6 +192,10 @@ func (s *Service) approve(w http.ResponseWriter, r *http.Request) error {
 	a, err := s.request(r.Context(), base, q)
 	if err != nil {
 		return s.refuseRequest(w, r, a, base, err)
+	}
+	if !equal(r.PostForm.Get("proof"), s.proof(browser, a, request)) {
+		return s.refuseToUser(w, r, &problem{code: "access_denied", status: http.StatusForbidden,
+			description: "This answer does not belong to a question that was asked in this session."})
 	}
 	if r.PostForm.Get("decision") != "allow" || !a.client.admits(browser.Caller) {
 		return s.refuseRequest(w, r, a, base, refuse("access_denied", "The user has said no."))

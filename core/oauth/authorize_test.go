@@ -234,6 +234,18 @@ func TestConsent(t *testing.T) {
 		if q := w.browser.decide(form, "allow").redirected(callback); q.Get("code") == "" {
 			t.Errorf("allowed: %v", q)
 		}
+
+		// A request that names no scopes is for those of the client: what the user
+		// was shown is what the user allows, whatever the client has by now.
+		client := "/api/resource/OAuth%20Client/" + w.id
+		w.Admin.On(t).Put(client, map[string]any{"scopes": "openid"}).OK(t)
+		form = w.browser.get(w.query("scope", "")).consent()
+		w.Admin.On(t).Put(client, map[string]any{"scopes": "all openid"}).OK(t)
+		refused("more than was shown", w.browser.decide(form, "allow"))
+		w.Admin.On(t).Put(client, map[string]any{"scopes": "openid"}).OK(t)
+		if q := w.browser.decide(form, "allow").redirected(callback); q.Get("code") == "" {
+			t.Errorf("allowed as shown: %v", q)
+		}
 	})
 }
 
