@@ -10,6 +10,11 @@ func (t *Tenant) release() {
 // end closes a tenant that is retired and that nobody holds any more.
 func (t *Tenant) end() {
 	t.close()
+	if plugins := t.set.c.Plugins; plugins != nil && t.set.table.Load().byName[t.Site.Name] != t.entry {
+		// Dropped while requests ran, which may have kept something since. A site of
+		// the same name opens after this.
+		plugins.Forget(t.Site.Name)
+	}
 	t.entry.tenant.CompareAndSwap(t, nil)
 	t.set.notLatest(t)
 	close(t.ended)
