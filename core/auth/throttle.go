@@ -66,6 +66,9 @@ func private(name, table string, fields []document.FieldDefinition) *document.Do
 	return dt
 }
 
+// Network is the address that what comes from there is counted under.
+func (o Origin) Network() string { return network(o.Address) }
+
 // network is the address that things are counted under. An IPv6 network counts
 // as one address, since whoever has one has all of its addresses.
 func network(address string) string {

@@ -220,6 +220,30 @@ func TestRegistration(t *testing.T) {
 	})
 }
 
+// TestRegistrationsOfANetwork: whoever has an IPv6 network has all of its
+// addresses, and registers no more with them than with one.
+func TestRegistrationsOfANetwork(t *testing.T) {
+	each(t, nil, func(t *testing.T, w *world) {
+		w.settings(map[string]any{"registrations_per_hour": 1})
+		behind := *w
+		behind.Server = w.Trusting(t)
+		for _, from := range []struct {
+			address string
+			status  int
+		}{
+			{"2001:db8::1", http.StatusCreated}, {"2001:db8::2", http.StatusTooManyRequests}, {"2001:db8:0:1::1", http.StatusCreated},
+		} {
+			b := behind.guest()
+			r := b.request(http.MethodPost, prefix+"register_client", []byte(`{"client_name":"App","redirect_uris":["`+callback+`"]}`))
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("X-Forwarded-For", from.address)
+			if a := b.do(r); a.status != from.status {
+				t.Errorf("%s: %d %s", from.address, a.status, a.text)
+			}
+		}
+	})
+}
+
 // TestOrigins: pages of the origins that the settings name may call what programs
 // call; metadata is for all pages; the consent is for none.
 func TestOrigins(t *testing.T) {

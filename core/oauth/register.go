@@ -70,7 +70,7 @@ func (s *Service) register(w http.ResponseWriter, r *http.Request) error {
 		return fail(w, err)
 	}
 	if s.c.Count != nil && set.perHour > 0 {
-		if err := s.c.Count(r.Context(), set.perHour, s.c.Origin(r).Address); err != nil {
+		if err := s.c.Count(r.Context(), set.perHour, s.c.Origin(r).Network()); err != nil {
 			return err
 		}
 	}
