@@ -35,7 +35,7 @@ func (s *Service) Begin(ctx context.Context, caller *identity.Caller, appID, use
 	if err != nil {
 		return "", err
 	}
-	if err := s.admit(ctx, caller, appID); err != nil {
+	if err := s.admitChange(ctx, caller, appID); err != nil {
 		return "", err
 	}
 	if success, err = s.localPath(success, origin); err != nil {
@@ -213,12 +213,23 @@ func whom(caller *identity.Caller, user string) (string, error) {
 	return user, nil
 }
 
-// admit refuses a caller who may not read the app.
-func (s *Service) admit(ctx context.Context, caller *identity.Caller, appID string) error {
+// admit refuses a caller who has not the right to the app.
+func (s *Service) admit(ctx context.Context, caller *identity.Caller, appID string, right permission.Right) error {
 	return s.store.Read(ctx, func(tx document.Tx) error {
-		_, err := s.documents.Demand(ctx, tx, caller, appName, appID, permission.Read)
+		_, err := s.documents.Demand(ctx, tx, caller, appName, appID, right)
 		return err
 	})
+}
+
+// admitChange admits whoever may read the app to begin and end a connection of
+// their own, but a narrowed token only with the scope to write.
+func (s *Service) admitChange(ctx context.Context, caller *identity.Caller, appID string) error {
+	if err := s.admit(ctx, caller, appID, permission.Read); err != nil || caller.Scopes == nil {
+		return err
+	}
+	anyRole := *caller
+	anyRole.Elevated = true // which skips roles and no scope
+	return s.admit(ctx, &anyRole, appID, permission.Write)
 }
 
 // localPath is the page of this site to come back to. An address of another site

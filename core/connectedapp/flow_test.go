@@ -306,6 +306,37 @@ func TestBeginRefuses(t *testing.T) {
 	})
 }
 
+// TestNarrowedToken: a token that may read apps connects and ends nothing.
+func TestNarrowedToken(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.connect(t)
+		narrow := w.caller()
+		narrow.Scopes = []string{"resource:*:read"}
+		connected := w.Tenant.Connected
+		if _, err := connected.Begin(t.Context(), narrow, w.app, "", "", w.URL); excType(err) != "PermissionError" {
+			t.Errorf("begin: %v", err)
+		}
+		if _, err := connected.End(t.Context(), narrow, w.app, ""); excType(err) != "PermissionError" {
+			t.Errorf("end: %v", err)
+		}
+		if has, err := connected.Has(t.Context(), narrow, w.app, ""); err != nil || !has {
+			t.Errorf("has: %v %v", has, err)
+		}
+		narrow.Scopes = []string{"resource:Connected%20App:write"}
+		if _, err := connected.End(t.Context(), narrow, w.app, ""); err != nil {
+			t.Errorf("end with the scope to write: %v", err)
+		}
+	})
+}
+
+// TestNames: two connections never share a name.
+func TestNames(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.Admin.Post("/api/resource/Connected App", map[string]any{"name": "a-b", "provider_name": "X"}).Fails(t, 417, "ValidationError")
+		w.user.Post("/api/resource/Connected App/"+w.app, map[string]any{"run_method": "get_openid_configuration"}).Fails(t, 403, "PermissionError")
+	})
+}
+
 // TestRunDocMethod begins by the other door that clients use.
 func TestRunDocMethod(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {

@@ -69,6 +69,9 @@ func (h hooks) Run(ctx context.Context, ev *document.Event) error {
 // check completes an app that is about to be stored.
 func (h hooks) check(ctx context.Context, ev *document.Event) error {
 	doc := ev.Doc
+	if strings.Contains(doc.Name(), "-") {
+		return fault.Invalid("", "The name of a Connected App has no dash: connections are named by it, a dash and the user")
+	}
 	for _, field := range []string{"openid_configuration", "authorization_uri", "token_uri", "revocation_uri", "userinfo_uri", "introspection_uri"} {
 		text := strings.TrimSpace(doc.Text(field))
 		if text == "" {

@@ -10,6 +10,7 @@ import (
 	"armature/core/egress"
 	"armature/core/fault"
 	"armature/core/identity"
+	"armature/core/permission"
 )
 
 // Request is a request to a provider's API with a token attached.
@@ -36,7 +37,7 @@ func (s *Service) Do(ctx context.Context, caller *identity.Caller, r Request) (*
 	if r.AsApp {
 		user = ""
 	}
-	if err := s.admit(ctx, caller, r.App); err != nil {
+	if err := s.admit(ctx, caller, r.App, permission.Read); err != nil {
 		return nil, err
 	}
 	a, err := s.app(ctx, r.App)
@@ -92,7 +93,7 @@ func (s *Service) Has(ctx context.Context, caller *identity.Caller, appID, user 
 	if err != nil {
 		return false, err
 	}
-	if err := s.admit(ctx, caller, appID); err != nil {
+	if err := s.admit(ctx, caller, appID, permission.Read); err != nil {
 		return false, err
 	}
 	c, err := s.connection(ctx, name(appID, user))
@@ -105,9 +106,10 @@ func (s *Service) Has(ctx context.Context, caller *identity.Caller, appID, user 
 	return c.doc.Text("status") == active && (c.refresh != "" || c.fresh(s.now(), 0)), nil
 }
 
-// Discovery returns what the app's discovery document says now.
+// Discovery returns what the app's discovery document says now, to who may change
+// the app: it is asked for anew each time.
 func (s *Service) Discovery(ctx context.Context, caller *identity.Caller, appID string) ([]byte, error) {
-	if err := s.admit(ctx, caller, appID); err != nil {
+	if err := s.admit(ctx, caller, appID, permission.Write); err != nil {
 		return nil, err
 	}
 	a, err := s.app(ctx, appID)
@@ -130,7 +132,7 @@ func (s *Service) End(ctx context.Context, caller *identity.Caller, appID, user 
 	if user, err = whom(caller, user); err != nil {
 		return false, err
 	}
-	if err := s.admit(ctx, caller, appID); err != nil {
+	if err := s.admitChange(ctx, caller, appID); err != nil {
 		return false, err
 	}
 	a, err := s.app(ctx, appID)
