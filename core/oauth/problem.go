@@ -111,8 +111,18 @@ func problemOf(err error) (*problem, error) {
 	return refuse(code, description), nil
 }
 
-// fail writes a refusal; what is not one stays an error.
+// fail writes a refusal; what is not one stays an error. RFC 6749 has no name for
+// too many tries at the token endpoint; the one for later is what clients know.
 func fail(w http.ResponseWriter, err error) error {
+	if f := fault.From(err); f.Kind == fault.TooManyRequests {
+		var more interface{ SetHeaders(h http.Header) }
+		if errors.As(err, &more) {
+			more.SetHeaders(w.Header())
+		}
+		late := refuse("temporarily_unavailable", f.Message)
+		late.status = f.Kind.Status()
+		return late.write(w)
+	}
 	p, err := problemOf(err)
 	if err != nil {
 		return err

@@ -343,6 +343,7 @@ func TestGuessingSecrets(t *testing.T) {
 		if n, _ := strconv.Atoi(locked.header.Get("Retry-After")); locked.status != http.StatusTooManyRequests || n < 1 {
 			t.Errorf("not locked: %d %v", locked.status, locked.header)
 		}
+		locked.is(429, "temporarily_unavailable")
 		w.form("get_token", "grant_type", "refresh_token", "refresh_token", "x", "client_id", other, "client_secret", secret).is(400, "invalid_grant")
 		clock.add(61)
 		w.refresh("x").is(400, "invalid_grant")
