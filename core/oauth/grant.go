@@ -79,5 +79,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 	if _, err := s.store.Sweep(ctx); err != nil {
 		return err
 	}
+	if err := s.sweepUnused(ctx); err != nil {
+		return err
+	}
 	return s.rotateKeys(ctx)
 }

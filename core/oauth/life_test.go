@@ -257,6 +257,48 @@ func TestSweep(t *testing.T) {
 	}, clock.option)
 }
 
+// TestSweepUnused: clients that registered themselves go when nobody lets them in;
+// one that somebody has let in stays, and so does one that an administrator made.
+func TestSweepUnused(t *testing.T) {
+	clock := newClock()
+	each(t, nil, func(t *testing.T, w *world) {
+		const back = "https://app.example/cb"
+		register := func() (id, secret string) {
+			r := w.Guest.On(t).Post("/api/method/framework.integrations.oauth2.register_client", map[string]any{
+				"client_name": "Self", "redirect_uris": []string{back},
+			})
+			if r.Status != http.StatusCreated {
+				t.Fatalf("register: %d %s", r.Status, r.Text)
+			}
+			return r.Body["client_id"].(string), r.Body["client_secret"].(string)
+		}
+		unused, _ := register()
+		used, secret := register()
+		there := func(id string) bool {
+			return w.Admin.On(t).Get("/api/resource/OAuth%20Client/"+id).Status == http.StatusOK
+		}
+		sweep := func() {
+			t.Helper()
+			if err := w.Tenant.OAuth.Sweep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sweep()
+		if !there(unused) || !there(used) || !there(w.id) {
+			t.Fatal("a new client was taken away")
+		}
+		clock.add(31 * 24 * 3600)
+		w.Admin.On(t).Put("/api/resource/OAuth%20Client/"+used, map[string]any{"skip_authorization": 1}).OK(t)
+		q := w.login("Administrator", password).get(w.query("client_id", used, "redirect_uri", back, "scope", "")).redirected(back)
+		w.form("get_token", "grant_type", "authorization_code", "code", q.Get("code"), "redirect_uri", back,
+			"client_id", used, "client_secret", secret).ok()
+		sweep()
+		if there(unused) || !there(used) || !there(w.id) {
+			t.Errorf("unused %v, let in %v, made by an administrator %v", there(unused), there(used), there(w.id))
+		}
+	}, clock.option)
+}
+
 // TestManyProcesses: a token that one process revokes stops in another one within a
 // second, and so do the tokens of a user who is disabled there.
 func TestManyProcesses(t *testing.T) {

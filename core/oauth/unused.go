@@ -1,0 +1,71 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+
+	"armature/core/document"
+	"armature/core/oauth/oauthstore"
+	"armature/core/query"
+)
+
+const (
+	// unusedDays is how long a client that has registered itself is kept without
+	// anybody having let it in.
+	unusedDays = 30
+	// maxUnused bounds how many one transaction clears away.
+	maxUnused = 200
+)
+
+// sweepUnused deletes clients that registered themselves and that nobody lets in,
+// or does any more: anybody may make them, so somebody has to take them away.
+func (s *Service) sweepUnused(ctx context.Context) error {
+	schema := s.c.Catalog.Schema()
+	clients, grants := schema.DocType(clientName), schema.DocType(oauthstore.GrantName)
+	if clients == nil || grants == nil {
+		return errors.New("oauth: the site has no DocTypes for clients and grants")
+	}
+	name := []document.Column{{Operand: document.Operand{Field: clients.Field("name")}, Key: "name"}}
+	created := document.Operand{Field: clients.Field("creation")}
+	after := ""
+	for ctx.Err() == nil {
+		var old []string
+		err := s.c.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
+			old = nil
+			err := tx.Rows(ctx, &document.Select{
+				DocType: clients, Columns: name, Length: maxUnused,
+				Where: document.AllOf{
+					document.Compare{Operand: document.Operand{Field: clients.Field("registered")}, Op: query.Eq, Value: int64(1)},
+					document.Compare{Operand: created, Op: query.Lt, Value: document.FormatDatetime(s.c.Now().AddDate(0, 0, -unusedDays))},
+					document.Compare{Operand: name[0].Operand, Op: query.Gt, Value: after},
+				},
+				Order: []document.OrderBy{{Operand: name[0].Operand}},
+			}, func(v []any) error {
+				id, _ := v[0].(string)
+				old = append(old, id)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			for _, id := range old {
+				n, err := tx.Count(ctx, &document.Select{
+					DocType: grants, Columns: []document.Column{{Operand: document.Operand{Field: grants.Field("name")}, Key: "name"}},
+					Where: document.Compare{Operand: document.Operand{Field: grants.Field("client")}, Op: query.Eq, Value: id},
+				})
+				if err == nil && n == 0 {
+					_, err = tx.Delete(ctx, schema, clients, id)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil || len(old) < maxUnused {
+			return err
+		}
+		after = old[len(old)-1]
+	}
+	return ctx.Err()
+}
