@@ -79,18 +79,7 @@ func sdkGuest(t *testing.T, tool, example string, needs []string) (wasm []byte, 
 	build := exec.Command(tool, "plugin", "build", source, "-o", out)
 	build.Env = os.Environ()
 	if example == "todo-assemblyscript" {
-		sdk, err := filepath.Abs(filepath.Join("..", "..", "sdk", "assemblyscript"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		install := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-		if install.Dir = sdk; exists(filepath.Join(sdk, "node_modules", ".bin", "asc")) {
-			install = exec.Command("true")
-		}
-		if text, err := install.CombinedOutput(); err != nil {
-			missing(fmt.Sprintf("npm ci: %v\n%s", err, text))
-		}
-		build.Env = append(build.Env, "PATH="+filepath.Join(sdk, "node_modules", ".bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+		build.Env = append(build.Env, "PATH="+assemblyScript(t, missing)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	}
 	if text, err := build.CombinedOutput(); err != nil {
 		missing(fmt.Sprintf("build %s: %v\n%s", example, err, text))
@@ -115,9 +104,26 @@ func sdkGuest(t *testing.T, tool, example string, needs []string) (wasm []byte, 
 	return wasm, exports
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+// assemblyScript installs the compiler in a folder of its own, since other tests
+// may be about to install it in the SDK's, and returns where the commands are.
+func assemblyScript(t *testing.T, missing func(...any)) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "sdk", "assemblyscript", name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	install := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	install.Dir = dir
+	if text, err := install.CombinedOutput(); err != nil {
+		missing(fmt.Sprintf("npm ci: %v\n%s", err, text))
+	}
+	return filepath.Join(dir, "node_modules", ".bin")
 }
 
 // stubs are the imports of the ABI with a host that refuses every capability.
