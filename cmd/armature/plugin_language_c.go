@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
+	"strconv"
 
 	"armature/sdk/c"
 )
@@ -13,7 +15,7 @@ const installClang = "apt-get install clang lld"
 // guestFlags are how clang makes a module. Without a C library and with the
 // instructions that copy memory: clang would otherwise call memcpy.
 var guestFlags = []string{
-	"--target=wasm32", "-O2", "-Wall", "-nostdlib", "-mbulk-memory", "-Wl,--no-entry", "-Wl,--strip-all",
+	"--target=wasm32", "-O2", "-Wall", "-nostdlib", "-mbulk-memory", "-c",
 }
 
 func buildC(ctx context.Context, w *workshop) error {
@@ -30,7 +32,8 @@ func buildClang(ctx context.Context, w *workshop, compiler, pattern string, flag
 	if err != nil {
 		return err
 	}
-	if _, err := tool("wasm-ld", installClang); err != nil {
+	linker, err := tool("wasm-ld", installClang)
+	if err != nil {
 		return err
 	}
 	sources, err := w.sources(pattern)
@@ -41,8 +44,18 @@ func buildClang(ctx context.Context, w *workshop, compiler, pattern string, flag
 	if err != nil {
 		return err
 	}
-	args := append(append(flags, guestFlags...), include...)
-	return w.run(ctx, nil, clang, append(append(args, "-o", w.module), sources...)...)
+	// clang would link by itself, and then run whatever wasm-opt it finds, which
+	// may know less of WebAssembly than it does.
+	link := []string{"--no-entry", "--strip-all", "-o", w.module}
+	for i, source := range sources {
+		object := filepath.Join(w.tmp, strconv.Itoa(i)+".o")
+		args := append(append(slices.Clone(flags), guestFlags...), include...)
+		if err := w.run(ctx, nil, clang, append(args, "-o", object, source)...); err != nil {
+			return err
+		}
+		link = append(link, object)
+	}
+	return w.run(ctx, nil, linker, link...)
 }
 
 // header is where the compiler finds the SDK: beside the sources if it is there,
