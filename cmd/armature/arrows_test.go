@@ -43,7 +43,7 @@ var arrows = []arrow{
 		"a method reaches documents through the one door, and knows no WebAssembly"},
 	{"core/auth", []string{"core/document", "core/query", "core/site", "core/identity", "core/fault"},
 		"credentials are found in documents; who is let in is known before any method is"},
-	{"core/oauth", []string{"core/oauth/...", "core/auth", "core/document", "core/site", "core/identity", "core/fault"},
+	{"core/oauth", []string{"core/oauth/...", "core/auth", "core/document", "core/query", "core/site", "core/identity", "core/fault"},
 		"the provider finds users by authentication and keeps its records as documents; it knows no page but by an interface"},
 	{"core/oauth/oauthstore", []string{"core/document", "core/query", "core/fault"},
 		"codes and tokens are rows; who may have one is decided above"},
