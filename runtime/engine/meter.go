@@ -135,3 +135,14 @@ func (c *Call) Blocking(fn func()) {
 		c.enterTurn()
 	}
 }
+
+// Spend takes fuel for work that a host function does, or is about to do, in the
+// guest's place; perSecond says how much. It ends the call if there is too little,
+// or if its time is up. Long work spends as it goes along, so that others get
+// their turns.
+func (c *Call) Spend(fuel uint64) {
+	c.charge(min(fuel, c.limits.Fuel))
+	if int64(c.in.meter.Get()) < 0 {
+		c.in.yield()
+	}
+}

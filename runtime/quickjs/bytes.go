@@ -1,6 +1,7 @@
 package quickjs
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -48,21 +49,47 @@ func replaceSurrogates(text []byte) {
 // decode answers the text of a Uint8Array. Bytes that are not UTF-8 become U+FFFD,
 // or make it undefined.
 func (x *exchange) decode() uint64 {
-	at := x.room(4)
-	ptr := x.do("JS_GetUint8Array", x.do("qjs_get_context_ptr"), at, x.uint64(uint32(x.arg(0))))
-	n := x.uint32(uint32(at))
-	x.do("wasm_free", at)
+	ptr, n := x.argRange(0)
 	if n == 0 {
-		return x.do("qjs_new_string", at, 0)
+		return x.newString("")
 	}
-	text := x.c.Read(uint32(ptr), n)
+	text := x.c.Read(ptr, n)
 	if utf8.Valid(text) {
-		return x.do("qjs_new_string", ptr, uint64(n))
+		return x.do("qjs_new_string", uint64(ptr), uint64(n))
 	}
 	if x.argString(1) == "fatal" {
 		return x.undefined()
 	}
 	return x.newString(decodeUTF8(text))
+}
+
+// argRange is where the bytes of a Uint8Array argument lie. They stay there until
+// the script runs again.
+func (x *exchange) argRange(i int) (ptr, length uint32) {
+	at := uint32(x.room(4))
+	x.putUint32(at, 0)
+	p := x.do("JS_GetUint8Array", x.do("qjs_get_context_ptr"), uint64(at), x.uint64(uint32(x.arg(i))))
+	n := x.uint32(at)
+	x.do("wasm_free", uint64(at))
+	return uint32(p), n
+}
+
+// argBytes is a copy of a Uint8Array argument.
+func (x *exchange) argBytes(i int) []byte {
+	ptr, n := x.argRange(i)
+	if n == 0 {
+		return nil
+	}
+	return bytes.Clone(x.c.Read(ptr, n))
+}
+
+// newBytes is a Uint8Array.
+func (x *exchange) newBytes(b []byte) uint64 {
+	ptr := x.room(max(len(b), 1))
+	x.c.Write(uint32(ptr), b)
+	array := x.do("qjs_new_uint8_array", ptr, uint64(len(b))) // a copy
+	x.do("wasm_free", ptr)
+	return array
 }
 
 func (x *exchange) newString(s string) uint64 {

@@ -66,6 +66,9 @@ var hostCalls = map[string]struct {
 	"encode": {1, (*exchange).encode}, // text -> a Uint8Array
 	"decode": {2, (*exchange).decode}, // a Uint8Array, "fatal" or "" -> text, or undefined
 	"url":    {3, (*exchange).url},    // see url.go
+	"digest": {2, (*exchange).digest}, // a hash's name, a Uint8Array -> a Uint8Array
+	"hmac":   {3, (*exchange).hmac},   // a hash's name, two Uint8Arrays, key and data -> a Uint8Array
+	"equal":  {2, (*exchange).equal},  // two Uint8Arrays -> text, or undefined
 }
 
 func (x *exchange) arg(i int) uint64 { return uint64(x.uint32(x.argv + uint32(4*i))) }

@@ -50,7 +50,9 @@ func TestTypes(t *testing.T) {
 		const samples = {
 			Headers: () => new Headers(), Request: () => new Request("http://a/", {timeout: 1}), Response: () => new Response(), URL: () => new URL("http://a/"),
 			URLSearchParams: () => new URLSearchParams(), TextEncoder: () => new TextEncoder(), TextDecoder: () => new TextDecoder(),
+			CryptoKey: () => key,
 		};
+		const key = await crypto.subtle.importKey("raw", new Uint8Array(1), {name: "HMAC", hash: "SHA-1"}, true, ["sign"]);
 		function names(object) {
 			const all = new Set();
 			for (; object && object !== Object.prototype && object !== Function.prototype; object = Object.getPrototypeOf(object)) {

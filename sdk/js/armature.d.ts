@@ -262,9 +262,53 @@ declare class TextDecoder {
   decode(input?: ArrayBuffer | ArrayBufferView): string;
 }
 
+type BufferSource = ArrayBuffer | ArrayBufferView;
+type HashName = "SHA-1" | "SHA-256" | "SHA-384" | "SHA-512";
+type KeyUsage = "sign" | "verify";
+
+/** A part of the Web Cryptography API. What is refused is a DOMException with the standard's name. */
+interface SubtleCrypto {
+  digest(algorithm: HashName | { name: HashName }, data: BufferSource): Promise<ArrayBuffer>;
+  importKey(format: "raw", key: BufferSource, algorithm: HmacParams, extractable: boolean, usages: KeyUsage[]): Promise<CryptoKey>;
+  importKey(format: "jwk", key: JsonWebKey, algorithm: HmacParams, extractable: boolean, usages: KeyUsage[]): Promise<CryptoKey>;
+  generateKey(algorithm: HmacParams, extractable: boolean, usages: KeyUsage[]): Promise<CryptoKey>;
+  exportKey(format: "raw", key: CryptoKey): Promise<ArrayBuffer>;
+  exportKey(format: "jwk", key: CryptoKey): Promise<JsonWebKey>;
+  sign(algorithm: "HMAC" | { name: "HMAC" }, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
+  /** Compares in constant time. */
+  verify(algorithm: "HMAC" | { name: "HMAC" }, key: CryptoKey, signature: BufferSource, data: BufferSource): Promise<boolean>;
+  /** Compares in constant time; throws TypeError if the lengths differ. Not in the standard. */
+  timingSafeEqual(a: BufferSource, b: BufferSource): boolean;
+}
+
+interface HmacParams {
+  name: "HMAC";
+  hash: HashName | { name: HashName };
+  /** Of the key, in bits. */
+  length?: number;
+}
+
+interface JsonWebKey {
+  kty?: string;
+  k?: string;
+  alg?: string;
+  use?: string;
+  key_ops?: string[];
+  ext?: boolean;
+}
+
+declare class CryptoKey {
+  private constructor();
+  readonly type: "secret";
+  readonly extractable: boolean;
+  readonly algorithm: { readonly name: string; readonly length: number; readonly hash?: { readonly name: string } };
+  readonly usages: readonly KeyUsage[];
+}
+
 declare const crypto: {
   getRandomValues<T extends ArrayBufferView>(array: T): T;
   randomUUID(): string;
+  readonly subtle: SubtleCrypto;
 };
 
 /** Counts from when a call first asks. */

@@ -39,8 +39,9 @@ class TextDecoder {
 
 // viewOf is the bytes of a buffer or of any view, as a Uint8Array.
 function viewOf(input, what) {
-  if (input instanceof Uint8Array) return input;
+  if (ArrayBuffer.isView(input)) {
+    return input instanceof Uint8Array ? input : new Uint8Array(input.buffer, input.byteOffset, input.byteLength);
+  }
   if (input instanceof ArrayBuffer) return new Uint8Array(input);
-  if (ArrayBuffer.isView(input)) return new Uint8Array(input.buffer, input.byteOffset, input.byteLength);
   throw new TypeError(`${what}: expected an ArrayBuffer or a view of one`);
 }

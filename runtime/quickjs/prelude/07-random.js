@@ -23,20 +23,22 @@ function draw() {
 
 const hex = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));
 
-const crypto = Object.freeze({
-  getRandomValues(array) {
-    if (!ArrayBuffer.isView(array) || array instanceof Float32Array || array instanceof Float64Array || array instanceof DataView) {
-      throw new TypeError("getRandomValues: expected an array of integers");
-    }
-    if (array.byteLength > 65536) throw new RangeError("getRandomValues: more than 65536 bytes at once");
-    if (array.byteLength > 0) viewOf(array).set(host.random(String(array.byteLength)));
-    return array;
-  },
-  randomUUID() {
-    const b = host.random("16");
-    b[6] = (b[6] & 0x0f) | 0x40;
-    b[8] = (b[8] & 0x3f) | 0x80;
-    const h = Array.from(b, (x) => hex[x]).join("");
-    return `${h.slice(0, 8)}-${h.slice(8, 12)}-${h.slice(12, 16)}-${h.slice(16, 20)}-${h.slice(20)}`;
-  },
-});
+// Arrays that can be filled with random bits.
+const integerArrays = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, BigInt64Array, BigUint64Array];
+
+function getRandomValues(array) {
+  if (!ArrayBuffer.isView(array) || !integerArrays.some((c) => array instanceof c)) {
+    throw new DOMException("getRandomValues: expected an array of integers", "TypeMismatchError");
+  }
+  if (array.byteLength > 65536) throw new DOMException("getRandomValues: more than 65536 bytes at once", "QuotaExceededError");
+  if (array.byteLength > 0) viewOf(array).set(host.random(String(array.byteLength)));
+  return array;
+}
+
+function randomUUID() {
+  const b = host.random("16");
+  b[6] = (b[6] & 0x0f) | 0x40;
+  b[8] = (b[8] & 0x3f) | 0x80;
+  const h = Array.from(b, (x) => hex[x]).join("");
+  return `${h.slice(0, 8)}-${h.slice(8, 12)}-${h.slice(12, 16)}-${h.slice(16, 20)}-${h.slice(20)}`;
+}

@@ -63,5 +63,5 @@ for (const [name, value] of Object.entries({
   ArmatureError, ...Object.fromEntries([...errorClasses.values()].map((c) => [c.name, c])),
   doc, kv, call, enqueue, config, respond, caller, request, connected, log, console,
   TextEncoder, TextDecoder, URL, URLSearchParams, Headers, Request, Response, fetch,
-  crypto, performance, structuredClone, setTimeout, clearTimeout,
+  crypto, CryptoKey, performance, structuredClone, setTimeout, clearTimeout,
 })) define(globalThis, name, value);
