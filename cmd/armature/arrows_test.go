@@ -67,6 +67,7 @@ var arrows = []arrow{
 	{"core/...", []string{"core/..."}, "core knows no WebAssembly: plugins reach it through core/method.Invoker and document.Hooks"},
 	{"sdk/conformance", nil, "the suite knows a server by its address, as a client does"},
 	{"sdk/c", nil, "an SDK knows nothing of the server"},
+	{"sdk/cpp", nil, "an SDK knows nothing of the server"},
 	{"sdk/rust", nil, "an SDK knows nothing of the server"},
 	{"sdk/assemblyscript", nil, "an SDK knows nothing of the server"},
 	{"runtime/abi", nil, "the names of the ABI are read by the SDK's tests too"},

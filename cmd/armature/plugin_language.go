@@ -32,7 +32,7 @@ func languages() []language {
 		{"Go", []string{"go.mod"}, buildGo, testGo},
 		{"Rust", []string{"src/lib.rs"}, buildRust, testRust},
 		{"AssemblyScript", []string{"assembly/plugin.ts"}, buildAssemblyScript, testAssemblyScript},
-		{"C++", []string{"*.cpp"}, buildCPP, testC},
+		{"C++", []string{"*.cpp"}, buildCPP, testCPP},
 		{"C", []string{"*.c"}, buildC, testC},
 		{"WebAssembly text", []string{"*.wat"}, buildText, nil},
 	}

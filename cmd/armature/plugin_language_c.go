@@ -15,20 +15,11 @@ const installClang = "apt-get install clang lld"
 // guestFlags are how clang makes a module. Without a C library and with the
 // instructions that copy memory: clang would otherwise call memcpy.
 var guestFlags = []string{
-	"--target=wasm32", "-O2", "-Wall", "-nostdlib", "-mbulk-memory", "-c",
+	"--target=wasm32", "-std=gnu11", "-O2", "-Wall", "-nostdlib", "-mbulk-memory", "-c",
 }
 
 func buildC(ctx context.Context, w *workshop) error {
-	return buildClang(ctx, w, "clang", "*.c", "-std=gnu11")
-}
-
-// C++ without its library: exceptions and type information would need it.
-func buildCPP(ctx context.Context, w *workshop) error {
-	return buildClang(ctx, w, "clang++", "*.cpp", "-std=c++17", "-fno-exceptions", "-fno-rtti")
-}
-
-func buildClang(ctx context.Context, w *workshop, compiler, pattern string, flags ...string) error {
-	clang, err := tool(compiler, installClang)
+	clang, err := tool("clang", installClang)
 	if err != nil {
 		return err
 	}
@@ -36,7 +27,7 @@ func buildClang(ctx context.Context, w *workshop, compiler, pattern string, flag
 	if err != nil {
 		return err
 	}
-	sources, err := w.sources(pattern)
+	sources, err := w.sources("*.c")
 	if err != nil {
 		return err
 	}
@@ -49,7 +40,7 @@ func buildClang(ctx context.Context, w *workshop, compiler, pattern string, flag
 	link := []string{"--no-entry", "--strip-all", "-o", w.module}
 	for i, source := range sources {
 		object := filepath.Join(w.tmp, strconv.Itoa(i)+".o")
-		args := append(append(slices.Clone(flags), guestFlags...), include...)
+		args := append(slices.Clone(guestFlags), include...)
 		if err := w.run(ctx, nil, clang, append(args, "-o", object, source)...); err != nil {
 			return err
 		}
@@ -68,7 +59,7 @@ func (w *workshop) header() ([]string, error) {
 	return []string{"-I", w.tmp}, err
 }
 
-// testC builds and runs each *_test.c and *_test.cpp as a native program.
+// testC builds and runs each *_test.c as a native program.
 func testC(ctx context.Context, w *workshop) error {
 	include, err := w.header()
 	if err != nil {
@@ -78,29 +69,22 @@ func testC(ctx context.Context, w *workshop) error {
 	if err != nil {
 		return err
 	}
-	tested := false
-	for _, kind := range []struct{ pattern, language, standard string }{
-		{"*_test.c", "c", "-std=gnu11"}, {"*_test.cpp", "c++", "-std=c++17"},
-	} {
-		files, err := filepath.Glob(filepath.Join(w.dir, kind.pattern))
-		if err != nil {
+	files, err := filepath.Glob(filepath.Join(w.dir, "*_test.c"))
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return errors.New("there is no *_test.c")
+	}
+	for _, file := range files {
+		program := filepath.Join(w.tmp, filepath.Base(file)+".test")
+		args := append([]string{"-std=gnu11", "-Wall", "-g", "-o", program}, include...)
+		if err := w.run(ctx, nil, clang, append(args, filepath.Base(file))...); err != nil {
 			return err
 		}
-		for _, file := range files {
-			tested = true
-			program := filepath.Join(w.tmp, filepath.Base(file)+".test")
-			// C++ by the C driver: its library is not there in the module either.
-			args := append([]string{kind.standard, "-Wall", "-g", "-x", kind.language}, include...)
-			if err := w.run(ctx, nil, clang, append(args, "-o", program, filepath.Base(file))...); err != nil {
-				return err
-			}
-			if err := w.run(ctx, nil, program); err != nil {
-				return err
-			}
+		if err := w.run(ctx, nil, program); err != nil {
+			return err
 		}
-	}
-	if !tested {
-		return errors.New("there is no *_test.c or *_test.cpp")
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"armature/plugins/manifest"
 	"armature/sdk/assemblyscript"
 	"armature/sdk/c"
+	"armature/sdk/cpp"
 	armature "armature/sdk/go"
 	"armature/sdk/js"
 	"armature/sdk/rust"
@@ -51,7 +52,9 @@ func beginnings() []beginning {
 			return writeInto(dir, map[string][]byte{"armature/index.ts": assemblyscript.Source, "armature/stubhost.mjs": assemblyscript.Stub})
 		}, true},
 		{"c", "apt-get install clang lld", header, true},
-		{"cpp", "apt-get install clang lld", header, true},
+		{"cpp", installCPP, func(dir string) error {
+			return writeInto(dir, map[string][]byte{"armature.hpp": cpp.Header, "stubhost.hpp": cpp.Stub})
+		}, true},
 		{"js", "", declarations, false},
 		{"ts", "", declarations, false},
 	}

@@ -21,7 +21,7 @@ func TestNewPlugin(t *testing.T) {
 		build     bool
 	}{
 		{"go", nothing, true}, {"rust", rustToolchain, true}, {"assemblyscript", assemblyScriptToolchain, true},
-		{"c", clang, true}, {"cpp", clang, true}, {"js", nothing, false}, {"ts", nothing, false},
+		{"c", clang, true}, {"cpp", cppToolchain, true}, {"js", nothing, false}, {"ts", nothing, false},
 	} {
 		t.Run(tt.lang, func(t *testing.T) {
 			in := (&installation{t: t, data: t.TempDir()}).finding(tt.toolchain(t))

@@ -29,8 +29,22 @@ var sdks = []sdk{
 		compiler(t, "wasm-ld", "apt-get install clang lld")
 		return ""
 	}},
+	{"cpp", "todo-cpp", cppToolchain},
 	{"rust", "todo-rust", rustToolchain},
 	{"assemblyscript", "todo-assemblyscript", assemblyScriptToolchain},
+}
+
+// cppToolchain wants clang with the C++ library for WebAssembly, and nlohmann/json.
+func cppToolchain(t *testing.T) string {
+	t.Helper()
+	const install = "apt-get install clang lld libc++-dev-wasm32 libclang-rt-dev-wasm32 nlohmann-json3-dev"
+	compiler(t, "wasm-ld", install)
+	cmd := exec.Command(compiler(t, "clang++", install), "--target=wasm32-wasi", "-std=c++20", "-E", "-o", os.DevNull, "-x", "c++", "-")
+	cmd.Stdin = strings.NewReader("#include <vector>\n#include <nlohmann/json_fwd.hpp>\n")
+	if cmd.Run() != nil {
+		return compiler(t, "clang++-with-wasm32", install)
+	}
+	return ""
 }
 
 // rustToolchain wants a rustc with the library for WebAssembly: Debian's, where

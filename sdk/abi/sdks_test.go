@@ -32,6 +32,8 @@ func TestSDKsAreComplete(t *testing.T) {
 			}},
 		{"c", []string{"../c/armature.h"}, "\nAM_CAPABILITY(%s);", `AM_IMPORT("%s")`,
 			func(name string, kind int) string { return fmt.Sprintf("AM_%s = %d", upper(name), kind) }},
+		{"cpp", []string{"../cpp/armature.hpp"}, "\nARMATURE_CAPABILITY(%s);", `ARMATURE_IMPORT("%s")`,
+			func(name string, kind int) string { return fmt.Sprintf("\n  %s = %d,", name, kind) }},
 		{"rust", []string{"../rust/src/host.rs", "../rust/src/error.rs"}, " %s", "pub fn %s(",
 			func(name string, kind int) string { return fmt.Sprintf("    %s = %d,", name, kind) }},
 		{"assemblyscript", []string{"../assemblyscript/armature.ts"}, `@external("armature1", "%s")`, `@external("armature1", "%s")`,

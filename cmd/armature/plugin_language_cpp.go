@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"armature/sdk/cpp"
+)
+
+// installCPP is what C++ plugins need: beside clang its library for WASI, and
+// nlohmann/json.
+const installCPP = "apt-get install clang lld libc++-dev-wasm32 libclang-rt-dev-wasm32 nlohmann-json3-dev"
+
+// cppTarget is WebAssembly with the C++ library, which wants a few functions of WASI.
+const cppTarget = "--target=wasm32-wasi"
+
+// buildCPP compiles without exceptions, which clang's library for WebAssembly
+// does not have.
+func buildCPP(ctx context.Context, w *workshop) error {
+	clang, err := clangCPP()
+	if err != nil {
+		return err
+	}
+	sources, err := w.sources("*.cpp")
+	if err != nil {
+		return err
+	}
+	include, err := w.headerCPP()
+	if err != nil {
+		return err
+	}
+	// Without -O the driver does not run whatever wasm-opt it finds, which may
+	// know less of WebAssembly than it does. The stack comes first: one that is
+	// used up is a trap and overwrites nothing.
+	link := []string{cppTarget, "-mexec-model=reactor", "-Wl,--strip-all,--stack-first,-z,stack-size=131072", "-o", w.module}
+	for i, source := range sources {
+		object := filepath.Join(w.tmp, strconv.Itoa(i)+".o")
+		args := append([]string{cppTarget, "-std=c++20", "-O2", "-Wall", "-fno-exceptions", "-fno-rtti", "-c", "-o", object}, include...)
+		if err := w.run(ctx, nil, clang, append(args, source)...); err != nil {
+			return errors.Join(err, missingCPP(ctx, clang, cppTarget))
+		}
+		link = append(link, object)
+	}
+	if err := w.run(ctx, nil, clang, link...); err != nil {
+		return errors.Join(err, missingCPP(ctx, clang, cppTarget))
+	}
+	return nil
+}
+
+func clangCPP() (string, error) {
+	clang, err := tool("clang++", installCPP)
+	if err == nil {
+		_, err = tool("wasm-ld", installCPP)
+	}
+	return clang, err
+}
+
+// missingCPP names the first of the libraries that is not there, once a build has
+// failed.
+func missingCPP(ctx context.Context, clang string, target ...string) error {
+	args := append([]string{"-std=c++20", "-fno-exceptions", "-E", "-o", os.DevNull, "-x", "c++", "-"}, target...)
+	for _, library := range []struct{ name, source string }{
+		{"the C++ library", "#include <vector>"}, {"nlohmann/json", "#include <nlohmann/json_fwd.hpp>"},
+	} {
+		cmd := exec.CommandContext(ctx, clang, args...)
+		cmd.Stdin, cmd.Stderr = strings.NewReader(library.source), io.Discard
+		if cmd.Run() != nil {
+			return fmt.Errorf("%s is missing; install it, on Debian with: %s", library.name, installCPP)
+		}
+	}
+	out, err := exec.CommandContext(ctx, clang, append(target, "-print-libgcc-file-name")...).Output()
+	if _, serr := os.Stat(strings.TrimSpace(string(out))); err == nil && len(target) > 0 && serr != nil {
+		return fmt.Errorf("clang's runtime library is missing; install it, on Debian with: %s", installCPP)
+	}
+	return nil
+}
+
+// headerCPP is where the compiler finds the SDK: beside the sources if it is
+// there, otherwise the one this program carries.
+func (w *workshop) headerCPP() ([]string, error) {
+	if _, err := w.write("armature.hpp", cpp.Header); err != nil {
+		return nil, err
+	}
+	_, err := w.write("stubhost.hpp", cpp.Stub)
+	return []string{"-I", w.tmp}, err
+}
+
+// testCPP builds and runs each *_test.cpp as a native program.
+func testCPP(ctx context.Context, w *workshop) error {
+	include, err := w.headerCPP()
+	if err != nil {
+		return err
+	}
+	clang, err := tool("clang++", installCPP)
+	if err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(w.dir, "*_test.cpp"))
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return errors.New("there is no *_test.cpp")
+	}
+	for _, file := range files {
+		program := filepath.Join(w.tmp, filepath.Base(file)+".test")
+		args := append([]string{"-std=c++20", "-Wall", "-g", "-o", program}, include...)
+		if err := w.run(ctx, nil, clang, append(args, filepath.Base(file))...); err != nil {
+			return errors.Join(err, missingCPP(ctx, clang))
+		}
+		if err := w.run(ctx, nil, program); err != nil {
+			return err
+		}
+	}
+	return nil
+}
