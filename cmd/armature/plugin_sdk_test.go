@@ -1,10 +1,8 @@
 package main_test
 
 import (
-	"bytes"
 	bits "encoding/binary"
 	"encoding/json"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -169,83 +167,4 @@ func idle(exports []string) []byte {
 		section(5, []byte{1, 0, 1}),
 		section(7, names),
 		section(10, []byte{1, 2, 0, 0x0b}))
-}
-
-// TestTodoInEveryLanguage: the todo example does the same whatever it is written
-// in. Its own tests pass first.
-func TestTodoInEveryLanguage(t *testing.T) {
-	for _, l := range sdks {
-		t.Run(l.todo, func(t *testing.T) {
-			in := (&installation{t: t, data: t.TempDir()}).finding(l.toolchain(t))
-			source := filepath.Join(root(t), "examples", l.todo)
-			in.run("plugin", "test", source)
-			file := filepath.Join(t.TempDir(), "todo.wasm")
-			in.run("plugin", "build", source, "-o", file)
-			in.run("plugin", "install", file)
-			s := in.serve()
-			s.auth = in.keys("Administrator")
-			in.run("user", "add", "zoe@example.com")
-			s.todo(in.keys("zoe@example.com"))
-		})
-	}
-}
-
-// todo goes through what the README of the todo example says; zoe is a user
-// without roles.
-func (s *server) todo(zoe string) {
-	t := s.t
-	t.Helper()
-	const method = "/api/method/acme.todo."
-	made := s.want("POST", "/api/resource/ToDo", map[string]any{"description": "Call Zoë"}).(map[string]any)
-	other := s.want("POST", "/api/resource/ToDo", map[string]any{"description": "x"}).(map[string]any)
-	name := made["name"].(string)
-	status := func() any { return s.want("GET", "/api/resource/ToDo/"+name, nil).(map[string]any)["status"] }
-
-	if got := s.want("GET", method+"close?name="+name, nil).(map[string]any); got["status"] != "Closed" || status() != "Open" {
-		t.Errorf("GET of close: %v, stored %v", got, status())
-	}
-	if got := s.want("POST", method+"close", map[string]any{"name": name}).(map[string]any); got["status"] != "Closed" || got["description"] != made["description"] || status() != "Closed" {
-		t.Errorf("close: %v, stored %v", got, status())
-	}
-	if got := s.want("GET", method+"show?name="+name, nil).(map[string]any); got["description"] != made["description"] || got["status"] != "Closed" {
-		t.Errorf("show: %v", got)
-	}
-	want := map[string]any{"user": "Administrator", "total": 2.0, "by_status": map[string]any{"Open": 1.0, "Closed": 1.0}}
-	if got := s.want("GET", method+"summary", nil); !sameJSON(t, got, want) {
-		t.Errorf("summary: %v", got)
-	}
-	args := map[string]any{"a": []any{1, "zwei \"3\"", nil, true, 0.5}, "text": "日本 😀\n"}
-	if got := s.want("POST", method+"echo", args); !sameJSON(t, got, args) {
-		t.Errorf("echo: %v", got)
-	}
-
-	for _, tt := range []struct {
-		auth, verb, path string
-		body             map[string]any
-		status           int
-		excType          string
-	}{
-		{s.auth, "POST", "close", map[string]any{"name": "missing"}, http.StatusNotFound, "DoesNotExistError"},
-		{s.auth, "POST", "close", map[string]any{}, http.StatusExpectationFailed, ""},
-		{zoe, "POST", "close", map[string]any{"name": other["name"]}, http.StatusForbidden, "PermissionError"},
-		{s.auth, "POST", "summary", map[string]any{}, http.StatusForbidden, "PermissionError"},
-	} {
-		status, answer := s.callAs(tt.auth, tt.verb, method+tt.path, tt.body)
-		if status != tt.status || tt.excType != "" && answer["exc_type"] != tt.excType {
-			t.Errorf("%s %s: %d %v", tt.verb, tt.path, status, answer)
-		}
-	}
-}
-
-func sameJSON(t *testing.T, a, b any) bool {
-	t.Helper()
-	x, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := json.Marshal(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes.Equal(x, y)
 }

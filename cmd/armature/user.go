@@ -67,10 +67,11 @@ func roleRows(roles []string) []any {
 }
 
 func (a *app) userKeysCommand() *cobra.Command {
-	return &cobra.Command{
+	var header bool
+	cmd := &cobra.Command{
 		Use:   "keys EMAIL",
 		Short: "Give a user a new API secret, and print it",
-		Long:  "Give a user a new API secret, and a key if there is none yet, and print both as JSON.\nThe secret is shown only now; the one before it stops working.",
+		Long:  "Give a user a new API secret, and a key if there is none yet, and print both as JSON, or as the\nheader that a client sends: AUTH=$(armature user keys EMAIL --header); curl -H \"$AUTH\" ...\nThe secret is shown only now; the one before it stops working.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withTenant(cmd.Context(), func(t *host.Tenant) error {
@@ -82,10 +83,16 @@ func (a *app) userKeysCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if header {
+					_, err := fmt.Fprintf(a.stdout, "Authorization: token %s:%s\n", keys.Key, keys.Secret)
+					return err
+				}
 				return a.printJSON(keys)
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&header, "header", false, "print the header to send")
+	return cmd
 }
 
 func (a *app) userPasswordCommand() *cobra.Command {

@@ -1,0 +1,162 @@
+package main_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"armature/cmd/armature/transcript"
+)
+
+// walk is somebody who follows the READMEs of examples: in one shell, beside a
+// copy of the example's folder, with the program on the path.
+type walk struct {
+	*installation
+	server   *server // nil until a command needs it
+	examples string  // a copy of the folders that are walked through
+	shell    *exec.Cmd
+	stdin    io.WriteCloser
+	stdout   *bufio.Reader
+}
+
+// perCommand is how long a command may take; some of them are compilers.
+const perCommand = 3 * time.Minute
+
+// walk begins a walk. The variables are for the shell beside those every README
+// takes for granted: DATA, the server's folder, and URL, its address.
+func (in *installation) walk(variables ...string) *walk {
+	t := in.t
+	t.Helper()
+	compiler(t, "bash", "apt-get install bash")
+	compiler(t, "curl", "apt-get install curl")
+	w := &walk{installation: in, examples: filepath.Join(t.TempDir(), "examples")}
+	// The SDKs are where the examples look for them.
+	if err := os.Symlink(filepath.Join(root(t), "sdk"), filepath.Join(filepath.Dir(w.examples), "sdk")); err != nil {
+		t.Fatal(err)
+	}
+	in.run("site", "new", "default") // says the password of Administrator once
+	w.shell = exec.Command("bash", "--noprofile", "--norc")
+	w.shell.Env = append(in.command().Env, variables...)
+	w.shell.Env = append(w.shell.Env, "DATA="+in.data, "PATH="+filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	var err error
+	if w.stdin, err = w.shell.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := w.shell.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.stdout = bufio.NewReader(stdout)
+	if err := w.shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = w.shell.Process.Kill()
+		_ = w.shell.Wait()
+	})
+	return w
+}
+
+// follow does what the README of an example says, in the sections that are
+// named or in all of them.
+func (w *walk) follow(example string, sections ...string) {
+	w.t.Helper()
+	dir := filepath.Join(w.examples, example)
+	if _, err := os.Stat(dir); err != nil {
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join(root(w.t), "examples", example))); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	steps, err := transcript.Read(string(text))
+	if err != nil {
+		w.t.Fatalf("%s/README.md: %v", example, err)
+	}
+	w.enter(fmt.Sprintf("cd '%s'", dir))
+	done := map[string]int{}
+	for _, step := range steps {
+		if len(sections) > 0 && !slices.Contains(sections, step.Section) {
+			continue
+		}
+		done[step.Section]++
+		if w.server == nil && strings.Contains(step.Command, "$URL") {
+			w.start()
+		}
+		out, err := w.enter(step.Command)
+		if err == nil {
+			err = transcript.Match(out, step.Want)
+		}
+		if err != nil {
+			w.t.Fatalf("examples/%s/README.md:%d: %v\n$ %s\n%s", example, step.Line, err, step.Command, out)
+		}
+		if strings.Contains(step.Command, "$DATA/plugins") && w.server != nil {
+			w.loaded()
+		}
+	}
+	if len(done) == 0 || len(sections) > 0 && len(done) != len(sections) {
+		w.t.Fatalf("examples/%s/README.md has no commands in %v", example, sections)
+	}
+}
+
+// start starts the server that a README takes for granted.
+func (w *walk) start() {
+	w.t.Helper()
+	w.server = w.serve()
+	// A user of its own: new keys of Administrator's would end those the README makes.
+	w.run("user", "add", "watcher@example.com", "--role", "System Manager")
+	w.server.auth = w.keys("watcher@example.com")
+	w.loaded()
+	if _, err := w.enter("URL=" + w.server.url); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// loaded waits until the server serves what is in its folder.
+func (w *walk) loaded() {
+	w.t.Helper()
+	entries, err := os.ReadDir(filepath.Join(w.data, "plugins"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if len(entries) == 0 {
+		return
+	}
+	eventually(w.t, "the plugins in the folder serve", func() bool {
+		serving := 0
+		for _, p := range w.server.want("GET", "/api/method/framework.plugins.list", nil).([]any) {
+			if p := p.(map[string]any); filepath.IsAbs(fmt.Sprint(p["source"])) && p["status"] != "Failed" {
+				serving++
+			}
+		}
+		return serving == len(entries)
+	})
+}
+
+// enter has the shell run a command and returns what it printed on either
+// stream. It fails where the command does.
+func (w *walk) enter(command string) (string, error) {
+	const end = "\x01"
+	if _, err := fmt.Fprintf(w.stdin, "{ %s\n} </dev/null 2>&1\nprintf '%%s%%s\\n' '%s' $?\n", command, end); err != nil {
+		return "", err
+	}
+	watchdog := time.AfterFunc(perCommand, func() { _ = w.shell.Process.Kill() })
+	defer watchdog.Stop()
+	out, err := w.stdout.ReadString(end[0])
+	if err != nil {
+		return out, fmt.Errorf("the shell has ended: %w", err)
+	}
+	status, err := w.stdout.ReadString('\n')
+	if err == nil && status != "0\n" {
+		err = fmt.Errorf("exit status %s", strings.TrimSpace(status))
+	}
+	return strings.TrimSuffix(out, end), err
+}
