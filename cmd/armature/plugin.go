@@ -25,7 +25,7 @@ func (a *app) pluginCommand() *cobra.Command {
 	cmd.AddCommand(
 		a.pluginNewCommand(), a.pluginBuildCommand(), a.pluginTestCommand(), a.pluginInspectCommand(), a.pluginConformanceCommand(),
 		a.pluginInstallCommand(), a.pluginListCommand(), a.pluginLogsCommand(),
-		a.pluginRunCommand(), a.pluginReplayCommand(),
+		a.pluginRunCommand(), a.pluginReplayCommand(), a.pluginReadCommand(),
 	)
 	cmd.AddCommand(a.pluginManageCommands()...)
 	return cmd

@@ -428,3 +428,16 @@ func TestScriptInstalled(t *testing.T) {
 		t.Errorf("the second site has %s", got)
 	}
 }
+
+// TestDeadlyScript: a source that ends whoever compiles it does not end the server.
+func TestDeadlyScript(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	s := in.withScripts(map[string]string{"fine.js": `export const hello = () => "fine"`}, "fine.hello")
+	in.drop("deadly.ts", "export const x = "+strings.Repeat("(", 400_000)+"1"+strings.Repeat(")", 400_000))
+	eventually(t, "the server says what is wrong", func() bool {
+		return strings.Contains(s.log.String(), "deadly.ts: it is nested too deep")
+	})
+	if got := s.message("fine.hello", nil); got != "fine" {
+		t.Errorf("the other plugin answers %q", got)
+	}
+}

@@ -25,6 +25,9 @@ type Config struct {
 	Logger   *slog.Logger     // nil: nothing is logged
 	Now      func() time.Time // nil: time.Now
 
+	// Read reads the bundle at a path; nil: bundle.Read, in this process.
+	Read func(ctx context.Context, path string) (*bundle.Bundle, error)
+
 	// Changed is told, without any lock held, when what is known about a source
 	// has changed; nil: nobody is.
 	Changed func(scope string)
@@ -51,6 +54,9 @@ func New(cfg Config) *Loader {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Read == nil {
+		cfg.Read = func(_ context.Context, path string) (*bundle.Bundle, error) { return bundle.Read(path) }
+	}
 	return &Loader{cfg: cfg, log: cfg.Logger, records: map[place]*record{}}
 }
 
@@ -58,7 +64,7 @@ func New(cfg Config) *Loader {
 // is its source. One that serves already is left alone. The error says what is
 // wrong with the plugin, and has been logged.
 func (l *Loader) Load(ctx context.Context, scope, path string) error {
-	return l.LoadFrom(ctx, scope, path, func() (*bundle.Bundle, error) { return bundle.Read(path) })
+	return l.LoadFrom(ctx, scope, path, func() (*bundle.Bundle, error) { return l.cfg.Read(ctx, path) })
 }
 
 // LoadFrom is Load for a bundle that lies elsewhere.
@@ -68,6 +74,9 @@ func (l *Loader) LoadFrom(ctx context.Context, scope, source string, read func()
 	r.loading.Lock()
 	defer r.loading.Unlock()
 	b, err := read()
+	if ctx.Err() != nil && err != nil {
+		return err // the server ends; nothing is wrong with the plugin
+	}
 	if err != nil {
 		return l.failed(r, nil, err)
 	}

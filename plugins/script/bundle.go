@@ -3,6 +3,7 @@ package script
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -21,6 +22,9 @@ func bundle(main, root string) (*Script, error) {
 			return nil, err
 		}
 		main = filepath.Join(dir, filepath.Base(main))
+	}
+	if err := readable(main); err != nil {
+		return nil, err
 	}
 	result := api.Build(api.BuildOptions{
 		EntryPoints:    []string{main},
@@ -81,9 +85,27 @@ func fence(dir string, folder bool) api.Plugin {
 			if rel, err := filepath.Rel(dir, path); err != nil || !filepath.IsLocal(rel) {
 				return api.OnResolveResult{}, fmt.Errorf("%q lies outside of the plugin's folder", a.Path)
 			}
+			if err := readable(path); err != nil {
+				return api.OnResolveResult{}, err
+			}
 			return api.OnResolveResult{Path: path, Namespace: r.Namespace}, nil
 		})
 	}}
+}
+
+// readable refuses what is no file, such as a pipe, which might never end, and
+// what is too large to be part of a script.
+func readable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s: not a regular file", filepath.Base(path))
+	case info.Size() > MaxSize:
+		return fmt.Errorf("%s: over %d MiB, the limit", filepath.Base(path), MaxSize>>20)
+	}
+	return nil
 }
 
 // inside marks a question of our own to esbuild.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"armature/plugins/script"
@@ -109,6 +110,8 @@ func TestRefused(t *testing.T) {
 		{"an address", `import x from "https://example.com/x.js"; x()`, "cannot be imported", true},
 		{"outside", `import x from "` + outside + `/secret.json"; x()`, "outside of the plugin's folder", true},
 		{"outside by a link", `import x from "./link/secret.json"; x()`, "outside of the plugin's folder", true},
+		{"a pipe", `import x from "./pipe.json"; x()`, "pipe.json: not a regular file", true},
+		{"a large file", `import x from "./large.txt"; x()`, "large.txt: over 8 MiB", true},
 		{"another kind of file", `import x from "./data.bin"; x()`, "No loader", true},
 		{"default", `export default function () {}`, "a default export has no name", false},
 		{"manifest of calls", `export const manifest = {name: f()}; function f() {}`, "literals only", false},
@@ -120,6 +123,15 @@ func TestRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := folder(t, map[string]string{"main.ts": tt.text, "data.bin": "\x00"})
 			if err := os.Symlink(outside, filepath.Join(dir, "link")); err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Mkfifo(filepath.Join(dir, "pipe.json"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "large.txt"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(filepath.Join(dir, "large.txt"), script.MaxSize+1); err != nil { // takes no room
 				t.Fatal(err)
 			}
 			root := ""
