@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
 	"os"
 
 	"armature/core/host"
@@ -62,8 +65,42 @@ func (a *app) withTenant(ctx context.Context, fn func(*host.Tenant) error) error
 }
 
 func (a *app) openTenant(ctx context.Context, set *host.Set) (*host.Tenant, error) {
-	if a.site == site.Default && !a.layout().Exists(a.site) {
-		return set.Create(ctx, a.site)
+	t, err := set.Open(ctx, a.site)
+	if a.site == site.Default && errors.Is(err, fs.ErrNotExist) {
+		return openDefault(ctx, set)
 	}
-	return set.Open(ctx, a.site)
+	return t, err
+}
+
+// openDefault makes the default site, unless somebody else has just done it.
+func openDefault(ctx context.Context, set *host.Set) (*host.Tenant, error) {
+	t, err := set.Create(ctx, site.Default)
+	if errors.Is(err, fs.ErrExist) {
+		return set.Open(ctx, site.Default)
+	}
+	return t, err
+}
+
+// registry is the list of sites, for commands that open none of them.
+func (a *app) registry() host.Registry {
+	return host.NewRegistry(host.RegistryConfig{Layout: a.layout(), Database: a.database, Logger: a.notices()})
+}
+
+// notices tells a person who runs a command what it does beside.
+func (a *app) notices() *slog.Logger {
+	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{ReplaceAttr: func(_ []string, attr slog.Attr) slog.Attr {
+		if attr.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return attr
+	}}))
+}
+
+// siteFolder is the folder of a site on this machine.
+func (a *app) siteFolder(ctx context.Context, name string) (string, error) {
+	r, err := a.record(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	return a.layout().Site(r.Folder), nil
 }

@@ -103,7 +103,7 @@ func conform(ctx context.Context, wasm []byte) (results []conformance.Result, er
 		return nil, err
 	}
 	settings := fmt.Sprintf(`{%q: %s}`, conformance.Plugin, conformance.Settings)
-	if err := own.setConfig(site.Default, "plugins", settings); err != nil {
+	if err := own.setConfig(ctx, site.Default, "plugins", settings); err != nil {
 		return nil, err
 	}
 

@@ -48,13 +48,14 @@ func (g *guests) writeLogs(site string) {
 			text.Write(line)
 			text.WriteByte('\n')
 		}
-		file := pluginLog(g.layout.Site(site), plugin)
+		folder := g.folder(site)
+		file := pluginLog(folder, plugin)
 		// No more than the one folder: a site that was dropped must not come back.
 		err := os.Mkdir(filepath.Dir(file), 0o700)
 		if err == nil || errors.Is(err, fs.ErrExist) {
 			err = replaceFile(file, text.Bytes())
 		}
-		if err != nil && g.layout.Exists(site) {
+		if _, gone := os.Stat(folder); err != nil && gone == nil {
 			g.log.Warn("write down what a plugin logs", "site", site, "plugin", plugin, "error", err)
 		}
 	})
@@ -69,8 +70,12 @@ func (a *app) pluginLogsCommand() *cobra.Command {
 		Short: "Show what a plugin has logged lately",
 		Long:  "Show what a plugin has logged lately on a site, with its failed calls: one JSON object a line,\nas the server wrote them down within the last second.",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			text, err := os.ReadFile(pluginLog(a.layout().Site(a.site), args[0]))
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder, err := a.siteFolder(cmd.Context(), a.site)
+			if err != nil {
+				return err
+			}
+			text, err := os.ReadFile(pluginLog(folder, args[0]))
 			if errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("%s has logged nothing on site %s", args[0], a.site)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -59,7 +60,11 @@ func (a *app) recorded(ctx context.Context, c *replay.Call, from string) (*bundl
 	if from != "" {
 		return bundle.Read(from)
 	}
-	for _, dir := range []string{a.layout().SitePlugins(c.Site), a.layout().Plugins()} {
+	dirs := []string{a.layout().Plugins()}
+	if folder, err := a.siteFolder(ctx, c.Site); err == nil {
+		dirs = append(dirs, filepath.Join(folder, "plugins"))
+	}
+	for _, dir := range dirs {
 		for _, e := range listBundles(dir) {
 			if e.err == nil && e.bundle.Hash == c.Hash {
 				return e.bundle, nil

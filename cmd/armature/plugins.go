@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -46,6 +47,9 @@ type guests struct {
 	set      *host.Set // set once the set, which needs the plugins, exists
 	watcher  *watch.Watcher
 	log      *slog.Logger
+
+	mu   sync.Mutex
+	open map[string]string // names of the folders of the sites that were opened
 }
 
 // guestOptions is how plugins are run.
@@ -73,6 +77,7 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 		engine: e, registry: registry.New(), kv: kv.New(kv.Config{}), egress: egress.New(egress.Config{}),
 		logs: &logs.Book{}, metrics: metrics.New(o.metricsToken),
 		layout: layout, shared: o.shared, observer: o.observer, log: log,
+		open: map[string]string{},
 	}
 	if g.shared == "" {
 		g.shared = layout.Plugins()
@@ -121,14 +126,17 @@ func (g *guests) run(ctx context.Context) {
 
 // Open satisfies host.Plugins: it adds a site, loads the plugins in its folder
 // and follows that.
-func (g *guests) Open(site string) (method.Invoker, document.Hooks, error) {
+func (g *guests) Open(site, folder string) (method.Invoker, document.Hooks, error) {
+	g.mu.Lock()
+	g.open[site] = folder
+	g.mu.Unlock()
 	records := g.ledger.Open(site)
 	plugins, err := g.plugins.Open(site)
 	if err != nil {
 		g.ledger.Shut(site)
 		return nil, nil, err
 	}
-	if err := g.watcher.Follow(context.Background(), site, g.layout.SitePlugins(site)); err != nil {
+	if err := g.watcher.Follow(context.Background(), site, g.layout.SitePlugins(folder)); err != nil {
 		g.Shut(site)
 		return nil, nil, err
 	}
@@ -163,8 +171,15 @@ func (g *guests) close(ctx context.Context) error {
 	return g.engine.Close(ctx)
 }
 
+// folder is the folder of a site that was opened.
+func (g *guests) folder(site string) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.layout.Site(g.open[site])
+}
+
 func (g *guests) folders(site string) []string {
-	return []string{g.shared, g.layout.SitePlugins(site)}
+	return []string{g.shared, filepath.Join(g.folder(site), "plugins")}
 }
 
 func (g *guests) services(site string) dispatch.Services {

@@ -170,20 +170,20 @@ func (a *app) listening(p *platform, log *slog.Logger) serve.Config {
 // from being served: another key, a database that is away. The others are opened
 // by their first requests.
 func (a *app) openSites(ctx context.Context, p *platform, log *slog.Logger) error {
-	names, err := a.layout().List()
+	sites, err := p.set.Sites(ctx)
 	if err != nil {
 		return err
 	}
-	if len(names) == 0 {
-		_, err := p.set.Create(ctx, site.Default)
+	if len(sites) == 0 {
+		_, err := openDefault(ctx, p.set)
 		return err
 	}
-	name := names[0]
-	if slices.Contains(names, site.Default) {
+	name := sites[0].Name
+	if slices.ContainsFunc(sites, func(r *host.Record) bool { return r.Name == site.Default }) {
 		name = site.Default
 	}
 	_, err = p.set.Open(ctx, name)
-	if err != nil && len(names) > 1 && !errors.Is(err, site.ErrWrongMaster) {
+	if err != nil && len(sites) > 1 && !errors.Is(err, site.ErrWrongMaster) {
 		log.Error("a site cannot be served; the others may", "site", name, "error", err)
 		return nil
 	}

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"armature/core/host"
+	"armature/core/site"
 )
 
 func (a *app) siteCommand() *cobra.Command {
@@ -41,28 +44,25 @@ func (a *app) siteListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List the sites",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			names, err := a.layout().List()
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			records, err := a.records(cmd.Context())
 			if err != nil {
 				return err
 			}
 			type row struct {
-				Name  string   `json:"name"`
-				Hosts []string `json:"hosts"`
+				Name   string   `json:"name"`
+				Hosts  []string `json:"hosts"`
+				Schema string   `json:"schema,omitempty"`
 			}
-			list := make([]row, 0, len(names))
+			list := make([]row, 0, len(records))
 			var rows [][]any
-			for _, name := range names {
-				config, err := a.layout().ReadConfig(name)
-				if err != nil {
-					return err
-				}
-				hosts := config.Hosts()
+			for _, r := range records {
+				hosts := r.Config.Hosts()
 				if hosts == nil {
 					hosts = []string{}
 				}
-				list = append(list, row{name, hosts})
-				rows = append(rows, []any{name, hostList(hosts)})
+				list = append(list, row{r.Name, hosts, r.Schema})
+				rows = append(rows, []any{r.Name, hostList(hosts)})
 			}
 			return a.table(list, "SITE\tHOSTS", rows)
 		},
@@ -82,25 +82,52 @@ func (a *app) siteConfigCommand() *cobra.Command {
 		Short: "Show or change a site's configuration",
 		Long:  "Show or change a site's configuration. A running server takes a change over within a\nsecond. The value null removes a key.",
 		Args:  cobra.RangeArgs(1, 4),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if !a.layout().Exists(args[0]) {
-				return fmt.Errorf("site %s: %w", args[0], fs.ErrNotExist)
-			}
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
 			switch {
 			case len(args) == 1:
-				return a.showConfig(args[0])
+				return a.showConfig(ctx, args[0])
 			case len(args) == 3 && args[1] == "get":
-				return a.getConfig(args[0], args[2])
+				return a.getConfig(ctx, args[0], args[2])
 			case len(args) == 4 && args[1] == "set":
-				return a.setConfig(args[0], args[2], args[3])
+				return a.setConfig(ctx, args[0], args[2], args[3])
 			}
 			return errors.New("usage: armature site config NAME [get KEY | set KEY JSON]")
 		},
 	}
 }
 
-func (a *app) showConfig(name string) error {
-	config, err := a.layout().ReadConfig(name)
+// records are the sites there are.
+func (a *app) records(ctx context.Context) ([]*host.Record, error) {
+	registry := a.registry()
+	list, err := registry.Look(ctx)
+	return list, errors.Join(err, registry.Close())
+}
+
+// record is one of them.
+func (a *app) record(ctx context.Context, name string) (*host.Record, error) {
+	list, err := a.records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(list, func(r *host.Record) bool { return r.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("site %s: %w", name, fs.ErrNotExist)
+	}
+	return list[i], nil
+}
+
+// configOf is a site's configuration, which must be one that can be used.
+func (a *app) configOf(ctx context.Context, name string) (*site.Config, error) {
+	r, err := a.record(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return r.Config, r.Broken
+}
+
+func (a *app) showConfig(ctx context.Context, name string) error {
+	config, err := a.configOf(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -115,8 +142,8 @@ func (a *app) showConfig(name string) error {
 	return err
 }
 
-func (a *app) getConfig(name, key string) error {
-	config, err := a.layout().ReadConfig(name)
+func (a *app) getConfig(ctx context.Context, name, key string) error {
+	config, err := a.configOf(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -127,46 +154,71 @@ func (a *app) getConfig(name, key string) error {
 	return a.printJSON(value)
 }
 
-func (a *app) setConfig(name, key, value string) error {
-	config, err := a.layout().ReadConfig(name)
-	if err != nil {
-		return err
-	}
-	next, err := config.With(key, json.RawMessage(value))
-	if err != nil {
-		return err
-	}
-	if err := a.layout().WriteConfig(name, next); err != nil {
+func (a *app) setConfig(ctx context.Context, name, key, value string) error {
+	registry := a.registry()
+	next, err := registry.Configure(ctx, name, func(c *site.Config) (*site.Config, error) {
+		return c.With(key, json.RawMessage(value))
+	})
+	if err = errors.Join(err, registry.Close()); err != nil {
 		return err
 	}
 	return a.say(next, "%s: %s is set", name, key)
 }
 
 func (a *app) siteDropCommand() *cobra.Command {
-	var yes, erase bool
+	var yes, erase, undo bool
 	cmd := &cobra.Command{
 		Use:   "drop NAME",
 		Short: "Take a site away",
-		Long:  "Take a site away: its folder moves to <data>/dropped and a running server closes it within\na second. Move the folder back to undo it; a database in PostgreSQL stays where it is. With\n--erase the folder and the database are deleted for good.",
-		Args:  cobra.ExactArgs(1),
+		Long: "Take a site away: running servers close it within a second, on every machine. What it has\n" +
+			"stays: its folder moves to <data>/dropped, and back to undo it; in PostgreSQL its schema and\n" +
+			"folders stay where they are, --undo brings it back, and a new site of the name does not meet\n" +
+			"them. With --erase everything is deleted for good, in PostgreSQL also of sites dropped before.",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !yes {
-				return fmt.Errorf("this takes site %s off every server on %s: repeat with --yes", args[0], a.data)
+			if undo && (yes || erase) {
+				return errors.New("--undo takes no --yes and no --erase")
 			}
-			if erase {
-				if err := host.Erase(cmd.Context(), a.layout(), a.database, args[0]); err != nil {
-					return err
-				}
-				return a.say(map[string]any{"name": args[0]}, "erased site %s", args[0])
+			if !yes && !undo {
+				return fmt.Errorf("this takes site %s off every server of %s: repeat with --yes", args[0], a.where())
 			}
-			to, err := a.layout().Drop(args[0])
-			if err != nil {
-				return err
-			}
-			return a.say(map[string]any{"name": args[0], "moved_to": to}, "moved site %s to %s", args[0], to)
+			registry := a.registry()
+			return errors.Join(a.drop(cmd.Context(), registry, args[0], erase, undo), registry.Close())
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do it")
 	cmd.Flags().BoolVar(&erase, "erase", false, "delete everything for good")
+	cmd.Flags().BoolVar(&undo, "undo", false, "bring back the site of that name that was dropped last")
 	return cmd
+}
+
+// where is what the sites are on.
+func (a *app) where() string {
+	if a.database != "" {
+		return "the database"
+	}
+	return a.data
+}
+
+func (a *app) drop(ctx context.Context, registry host.Registry, name string, erase, undo bool) error {
+	switch {
+	case undo:
+		if err := registry.Undrop(ctx, name); err != nil {
+			return err
+		}
+		return a.say(map[string]any{"name": name}, "site %s is back", name)
+	case erase:
+		if err := registry.Erase(ctx, name); err != nil {
+			return err
+		}
+		return a.say(map[string]any{"name": name}, "erased site %s", name)
+	}
+	kept, err := registry.Drop(ctx, name)
+	if err != nil {
+		return err
+	}
+	if kept.Schema != "" {
+		return a.say(map[string]any{"name": name, "schema": kept.Schema}, "dropped site %s; its data stays in the PostgreSQL schema %s", name, kept.Schema)
+	}
+	return a.say(map[string]any{"name": name, "moved_to": kept.Folder}, "moved site %s to %s", name, kept.Folder)
 }

@@ -45,7 +45,7 @@ func (a *app) siteMailCommand() *cobra.Command {
 				if _, err := mail.Parse(raw, t.Site.Secret.Open); err != nil {
 					return err
 				}
-				return a.setConfig(t.Site.Name, "mail", string(raw))
+				return a.setConfig(cmd.Context(), t.Site.Name, "mail", string(raw))
 			})
 		},
 	}

@@ -32,18 +32,22 @@ func (s *Service) Sweep(ctx context.Context) error {
 	return errors.Join(s.sweepSpool(), s.sweepBlobs(ctx), s.sweepParts(ctx))
 }
 
-func (s *Service) sweepSpool() error {
-	entries, err := os.ReadDir(s.spool)
-	if err != nil {
+func (s *Service) sweepSpool() error { return SweepSpool(s.spool, s.now()) }
+
+// SweepSpool removes what was broken off on its way into a spool, which may be
+// missing. It needs no open site: each machine has a spool of its own.
+func SweepSpool(dir string, now time.Time) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("sweep the spool: %w", err)
 	}
 	var failed []error
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || s.now().Sub(info.ModTime()) < abandoned {
+		if err != nil || now.Sub(info.ModTime()) < abandoned {
 			continue // gone, or still being written
 		}
-		if err := os.Remove(filepath.Join(s.spool, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			failed = append(failed, err)
 		}
 	}

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"armature/core/backup"
 	"armature/core/doctypes"
@@ -45,7 +42,7 @@ func (s *Set) Backup(ctx context.Context, name, passphrase string, w io.Writer) 
 	if err != nil {
 		return nil, err
 	}
-	from, err := backupSite(db, t.storage, s.c.Layout.SitePlugins(name))
+	from, err := backupSite(db, t.storage, s.c.Layout.SitePlugins(t.entry.record.Load().Folder))
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +79,7 @@ type Restored struct {
 // Restore makes a site of an archive: under its own name, or as another. Nothing
 // is seen of it before it is whole and was compared with the archive; what fails
 // leaves nothing behind. A site of the name is fs.ErrExist, unless it is to be
-// replaced: then it is moved aside, not deleted.
+// replaced: then it is dropped, not deleted.
 func (s *Set) Restore(ctx context.Context, file, passphrase, as string, replace bool) (*Restored, error) {
 	a, err := backup.Open(file, passphrase)
 	if err != nil {
@@ -94,88 +91,70 @@ func (s *Set) Restore(ctx context.Context, file, passphrase, as string, replace 
 	if err := site.CheckName(as); err != nil {
 		return nil, err
 	}
-	if err := s.free(ctx, as); err != nil && !(replace && errors.Is(err, fs.ErrExist)) {
+	sites, err := s.Sites(ctx)
+	if err != nil {
 		return nil, err
+	}
+	if find(sites, as) != nil && !replace {
+		return nil, fmt.Errorf("site %s: %w", as, fs.ErrExist)
 	}
 	r := &restoring{set: s, archive: a, name: as, done: &Restored{Site: as, Records: a.Manifest.Records()}}
 	r.done.Files, _ = a.Manifest.Files()
-	if err := r.stage(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("restore %s: %w", as, err), r.discard())
+	if r.stage, err = s.registry.Stage(ctx, as); err != nil {
+		return nil, fmt.Errorf("restore %s: %w", as, err)
 	}
-	if err := r.publish(ctx, replace); err != nil {
-		return nil, errors.Join(fmt.Errorf("restore %s: %w", as, err), r.discard())
+	if err := r.run(ctx, replace); err != nil {
+		return nil, errors.Join(fmt.Errorf("restore %s: %w", as, err), r.stage.Discard())
 	}
-	return r.done, s.readSites()
-}
-
-// free is fs.ErrExist where there is a site of the name, or what is left of one.
-func (s *Set) free(ctx context.Context, name string) error {
-	if s.c.Layout.Exists(name) {
-		return fmt.Errorf("site %s: %w", name, fs.ErrExist)
-	}
-	if s.c.Database == "" {
-		return nil
-	}
-	found, err := store.HasSchema(ctx, s.c.Database, schemaName(name))
-	if err == nil && found {
-		err = fmt.Errorf("site %s: the PostgreSQL schema %s of a dropped site is there: %w", name, schemaName(name), fs.ErrExist)
-	}
-	return err
+	return r.done, s.readSites(ctx)
 }
 
 // restoring is a site that is being made where nobody sees it.
 type restoring struct {
 	set     *Set
 	archive *backup.Archive
+	stage   Stage
 	name    string
 	done    *Restored
-
-	mark   string // of this attempt
-	folder string // becomes the site's
-	schema string // becomes the site's; empty: an SQLite file in the folder
-	staged string // what schema was called before it became the site's
 }
 
-// stage fills a folder, and a schema of PostgreSQL, with everything.
-func (r *restoring) stage(ctx context.Context) (err error) {
-	l := r.set.c.Layout
-	r.mark = strings.ToLower(rand.Text()[:8])
-	if err := l.Make(); err != nil {
-		return err
-	}
-	top := filepath.Join(l.Data, "restoring")
-	if err := os.MkdirAll(top, 0o700); err != nil {
-		return err
-	}
-	r.folder = filepath.Join(top, r.name+"-"+r.mark)
-	if err := os.Mkdir(r.folder, 0o700); err != nil {
-		return err
-	}
+// run fills the stage and publishes it.
+func (r *restoring) run(ctx context.Context, replace bool) error {
 	config, err := r.config()
 	if err != nil {
 		return err
 	}
-	url := filepath.Join(r.folder, "site.db")
-	if r.set.c.Database != "" {
-		url, r.schema = r.set.c.Database, "restoring_"+r.mark
+	if err := r.fill(ctx, config); err != nil {
+		return err
 	}
+	replaced, err := r.stage.Publish(ctx, config, replace)
+	if err != nil {
+		return err
+	}
+	r.done.Moved, r.done.Schema = replaced.Folder, replaced.Schema
+	return nil
+}
+
+// fill puts everything into a folder, and into a schema of PostgreSQL.
+func (r *restoring) fill(ctx context.Context, config *site.Config) (err error) {
+	place, dir := r.stage.Place(), r.stage.Dir()
 	o := r.set.c.Store
 	o.Logger = r.set.c.Logger
-	db, err := store.Open(ctx, url, r.schema, o)
+	db, err := store.Open(ctx, place.Database, place.Schema, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	files, err := openStorage(config, r.name, filepath.Join(r.folder, "files"))
+	files, err := openStorage(config, place.Folder, filepath.Join(dir, "files"))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
-	spool := filepath.Join(r.folder, "files", "tmp")
+	spool := filepath.Join(dir, "files", "tmp")
 	if err := os.MkdirAll(spool, 0o700); err != nil {
 		return err
 	}
-	plugins := filepath.Join(r.folder, "plugins")
+	plugins := filepath.Join(dir, "plugins")
 	if err := os.MkdirAll(plugins, 0o700); err != nil {
 		return err
 	}
@@ -207,23 +186,14 @@ func (r *restoring) storeKey(ctx context.Context, db *store.Store) error {
 	})
 }
 
-// config writes the configuration. A site under another name does not take the
-// hosts and the bucket's folder of the one it was made from.
+// config is the configuration. A site under another name does not take the hosts
+// and the bucket's folder of the one it was made from.
 func (r *restoring) config() (*site.Config, error) {
-	c, err := site.ParseConfig(r.archive.Config)
-	if err != nil {
-		return nil, err
+	c, err := parseConfig(r.archive.Config)
+	if err == nil && r.name != r.archive.Header.Site {
+		c, err = r.asAnother(c)
 	}
-	if r.name != r.archive.Header.Site {
-		if c, err = r.asAnother(c); err != nil {
-			return nil, err
-		}
-	}
-	text, err := c.MarshalIndent()
-	if err != nil {
-		return nil, err
-	}
-	return c, os.WriteFile(filepath.Join(r.folder, filepath.Base(r.set.c.Layout.Config(r.name))), text, 0o600)
+	return c, err
 }
 
 func (r *restoring) asAnother(c *site.Config) (*site.Config, error) {
@@ -253,100 +223,4 @@ func (r *restoring) asAnother(c *site.Config) (*site.Config, error) {
 	}
 	r.done.Notes = append(r.done.Notes, "the files lie under a prefix of their own in the bucket")
 	return c.With(storageSetting, text)
-}
-
-// settled is how long after its folder is gone every server has let go of a
-// site.
-const settled = 2 * pollEvery
-
-// publish puts the site in its place. One that is there is moved aside first, and
-// has no servers any more when its database is: they would open connections to
-// what takes its place. After a failure it is where it was.
-func (r *restoring) publish(ctx context.Context, replace bool) (err error) {
-	l := r.set.c.Layout
-	if err := r.set.free(ctx, r.name); err != nil { // it may have come meanwhile
-		if !replace || !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-	}
-	if l.Exists(r.name) {
-		moved, err := l.Drop(r.name)
-		if err != nil {
-			return err
-		}
-		r.done.Moved = moved
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, r.putBack())
-		}
-	}()
-	if r.done.Moved != "" {
-		select {
-		case <-time.After(settled):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	if r.schema != "" {
-		if err := r.publishSchema(ctx); err != nil {
-			return err
-		}
-	}
-	return os.Rename(r.folder, l.Site(r.name))
-}
-
-func (r *restoring) publishSchema(ctx context.Context) error {
-	live, aside := schemaName(r.name), "dropped_"+r.name+"_"+r.mark
-	if len(aside) > 63 {
-		aside = aside[:54] + "_" + r.mark // as long as a name may be
-	}
-	found, err := store.HasSchema(ctx, r.set.c.Database, live)
-	if err != nil {
-		return err
-	}
-	if err := store.RenameSchema(ctx, r.set.c.Database, r.schema, live, aside); err != nil {
-		return err
-	}
-	r.staged, r.schema = r.schema, ""
-	if found {
-		r.done.Schema = aside
-	}
-	return nil
-}
-
-// putBack undoes what publish has done so far.
-func (r *restoring) putBack() error {
-	if r.staged != "" {
-		live, ctx := schemaName(r.name), context.Background()
-		var err error
-		if r.done.Schema != "" {
-			err = store.RenameSchema(ctx, r.set.c.Database, r.done.Schema, live, r.staged)
-		} else {
-			err = store.RenameSchema(ctx, r.set.c.Database, live, r.staged, "")
-		}
-		if err != nil {
-			return err
-		}
-		r.schema, r.staged = r.staged, ""
-	}
-	if r.done.Moved == "" {
-		return nil
-	}
-	if err := os.Rename(r.done.Moved, r.set.c.Layout.Site(r.name)); err != nil {
-		return fmt.Errorf("put the site back from %s: %w", r.done.Moved, err)
-	}
-	return nil
-}
-
-// discard removes what a failure has left.
-func (r *restoring) discard() error {
-	var err error
-	if r.schema != "" {
-		err = store.Drop(context.Background(), r.set.c.Database, r.schema)
-	}
-	if r.folder != "" {
-		err = errors.Join(err, os.RemoveAll(r.folder))
-	}
-	return err
 }

@@ -3,14 +3,13 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"armature/core/fault"
-	"armature/core/site"
 )
 
 // How long an opening may take, and how long its failure is the answer before
@@ -25,17 +24,33 @@ const (
 // goroutine, no file.
 type entry struct {
 	name   string
-	folder fs.FileInfo // tells it from a site of the same name that was made later
-
-	config *site.Config // as last read; of the poller, under Set.mu
-	file   fs.FileInfo  // the configuration it was read from; nil: there was none
-	broken bool         // the file cannot be used
+	record atomic.Pointer[Record] // as last looked at; of one site
 
 	tenant  atomic.Pointer[Tenant] // open, or on its way to be opened or closed
 	serving atomic.Pointer[Tenant] // takes requests
 
-	mu      sync.Mutex
-	opening *opening // the latest
+	mu      sync.Mutex // of opening, and of record and tenant together
+	opening *opening   // the latest
+}
+
+// update takes over what a look has found. Looks come one after the other, so
+// that what was read earlier never takes the place of what was read later.
+func (e *entry) update(r *Record) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.record.Store(r)
+	if t := e.tenant.Load(); t != nil {
+		t.configure(r.Config)
+	}
+}
+
+// opened has a tenant that was opened with a record go by what has become of it
+// since; later changes it is told.
+func (e *entry) opened(t *Tenant) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tenant.Store(t)
+	t.configure(e.record.Load().Config)
 }
 
 // opening is one attempt to open a site, which everybody waits for who needs it.
@@ -109,9 +124,11 @@ var errClosed = fault.New(fault.Unavailable, "", "The server is shutting down")
 // runOpening opens a site on behalf of everybody who waits: whoever asked first
 // may leave before it is done.
 func (s *Set) runOpening(e *entry, o *opening) {
-	err := s.openEntry(e)
+	made, err := s.openEntry(e)
+	if !made {
+		s.open.Done() // else the tenant does, when it ends
+	}
 	if err != nil {
-		s.open.Done()
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errClosed) {
 			s.c.Logger.Error("a site cannot be opened", "site", e.name, "error", err)
 		}
@@ -120,7 +137,9 @@ func (s *Set) runOpening(e *entry, o *opening) {
 	close(o.done)
 }
 
-func (s *Set) openEntry(e *entry) error {
+// openEntry opens a site and reports whether there is a tenant now, which may not
+// serve.
+func (s *Set) openEntry(e *entry) (made bool, err error) {
 	ctx, cancel := context.WithTimeout(s.ctx, openTimeout)
 	defer cancel()
 	// Two tenants of one site at a time would get in each other's way: the one
@@ -129,33 +148,23 @@ func (s *Set) openEntry(e *entry) error {
 		select {
 		case <-before.ended:
 		case <-ctx.Done():
-			return fault.Wrap(fault.Unavailable, "", ctx.Err(), "Requests to what was this site before have not ended")
+			return false, fault.Wrap(fault.Unavailable, "", ctx.Err(), "Requests to what was this site before have not ended")
 		}
 	}
-	folder, err := os.Stat(s.c.Layout.Site(e.name))
-	if err != nil {
-		return err
+	r := e.record.Load()
+	if err := s.registry.Enter(ctx, r); err != nil {
+		return false, fmt.Errorf("open site %s: %w", e.name, err)
 	}
-	if !os.SameFile(folder, e.folder) {
-		return fs.ErrNotExist // the next look at the folders finds the new one
-	}
-	configured, _ := os.Stat(s.c.Layout.Config(e.name))
-	t, err := s.openTenant(ctx, e.name)
+	t, err := s.openTenant(ctx, r)
 	if err != nil {
-		return err
+		return false, err
 	}
 	t.entry, t.used.last = e, time.Now()
 	t.pins.take() // for as long as this takes
 	defer t.release()
 	t.checked.Store(s.tick.Load())
 	s.latest(e.name, t)
-	e.tenant.Store(t)
-	// The poller tells the tenant of changes from here on.
-	if now, _ := os.Stat(s.c.Layout.Config(e.name)); !sameFile(now, configured) {
-		if config, err := s.c.Layout.ReadConfig(e.name); err == nil {
-			t.configure(config)
-		}
-	}
+	e.opened(t)
 	if s.c.Plugins != nil {
 		s.c.Plugins.Refresh(ctx, e.name)
 	}
@@ -163,10 +172,13 @@ func (s *Set) openEntry(e *entry) error {
 	defer s.mu.Unlock()
 	if s.closed || s.table.Load().byName[e.name] != e {
 		t.pins.retire()
-		return nil // who waits asks again, and is told
+		if s.closed {
+			return true, errClosed
+		}
+		return true, missing(e.name)
 	}
 	e.serving.Store(t)
-	return nil
+	return true, nil
 }
 
 // latest notes the tenant that was opened last under a name, or with nil returns

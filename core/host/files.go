@@ -26,21 +26,25 @@ type storage interface {
 // openFiles makes the site's file service: on disk, or in the bucket that the
 // configuration names. Another storage takes effect when the site is opened
 // again.
-func (t *Tenant) openFiles() (err error) {
-	dir := t.set.c.Layout.Files(t.Site.Name)
-	if t.storage, err = openStorage(t.Site.Config(), t.Site.Name, dir); err != nil {
+func (t *Tenant) openFiles(folder string) (err error) {
+	dir := t.set.c.Layout.Files(folder)
+	if t.storage, err = openStorage(t.Site.Config(), folder, dir); err != nil {
 		return err
 	}
 	t.Files, err = file.New(file.Config{
 		Store: t.Store, Documents: func() *document.Service { return t.Documents }, Storage: t.storage,
-		Spool: filepath.Join(dir, "tmp"), Shrinker: t.set.shrinker, Call: t.callWithFile, Now: t.Site.Now, Logger: t.log,
+		Spool: t.set.spool(folder), Shrinker: t.set.shrinker, Call: t.callWithFile, Now: t.Site.Now, Logger: t.log,
 		Setting: func(key string) json.RawMessage { v, _ := t.Site.Config().Get(key); return v },
 	})
 	return err
 }
 
-// openStorage opens where a site keeps the bytes of its files.
-func openStorage(config *site.Config, name, dir string) (storage, error) {
+// spool is where what is being uploaded lies.
+func (s *Set) spool(folder string) string { return filepath.Join(s.c.Layout.Files(folder), "tmp") }
+
+// openStorage opens where a site keeps the bytes of its files: a folder, or a part
+// of a bucket that is named as the site's folder.
+func openStorage(config *site.Config, folder, dir string) (storage, error) {
 	raw, _ := config.Get(storageSetting)
 	bucket, named, err := s3.Parse(raw)
 	if err != nil {
@@ -50,7 +54,7 @@ func openStorage(config *site.Config, name, dir string) (storage, error) {
 		return file.OpenDisk(dir)
 	}
 	if bucket.Prefix == "" {
-		bucket.Prefix = name + "/"
+		bucket.Prefix = folder + "/"
 	}
 	return s3.Open(bucket), nil
 }

@@ -49,16 +49,12 @@ func create(t *testing.T, s *host.Set, name string) *host.Tenant {
 	return tenant
 }
 
-func configure(t *testing.T, layout host.Layout, name, key, value string) {
+func configure(t *testing.T, s *host.Set, name, key, value string) {
 	t.Helper()
-	c, err := layout.ReadConfig(name)
+	_, err := s.Registry().Configure(t.Context(), name, func(c *site.Config) (*site.Config, error) {
+		return c.With(key, json.RawMessage(value))
+	})
 	if err != nil {
-		t.Fatal(err)
-	}
-	if c, err = c.With(key, json.RawMessage(value)); err != nil {
-		t.Fatal(err)
-	}
-	if err := layout.WriteConfig(name, c); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -78,14 +74,14 @@ func acquired(t *testing.T, s *host.Set, name string) string {
 }
 
 func TestAcquire(t *testing.T) {
-	s, layout := newSet(t)
+	s, _ := newSet(t)
 	if got := acquired(t, s, "any.example"); got != "" {
 		t.Errorf("without sites %q answers", got)
 	}
 	create(t, s, "another")
 	create(t, s, "default")
 	create(t, s, "named")
-	configure(t, layout, "named", "hosts", `["named.example"]`)
+	configure(t, s, "named", "hosts", `["named.example"]`)
 	s.Refresh(t.Context())
 	for name, want := range map[string]string{
 		"any.example": "default", "named.example": "named", "": "default",
@@ -94,7 +90,7 @@ func TestAcquire(t *testing.T) {
 			t.Errorf("%q is answered by %q, want %q", name, got, want)
 		}
 	}
-	configure(t, layout, "default", "hosts", `["default.example"]`)
+	configure(t, s, "default", "hosts", `["default.example"]`)
 	s.Refresh(t.Context())
 	if got := acquired(t, s, "any.example"); got != "another" {
 		t.Errorf("any host is answered by %q", got)
@@ -110,13 +106,13 @@ func TestRefreshFollowsTheFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	other.Close("late")
-	configure(t, layout, "late", "hosts", `["late.example"]`)
+	configure(t, s, "late", "hosts", `["late.example"]`)
 	s.Refresh(t.Context())
 	if got := acquired(t, s, "late.example"); got != "late" {
 		t.Fatalf("a site that another process made is not served: %q answers", got)
 	}
 	late := s.Tenant("late")
-	if _, err := layout.Drop("late"); err != nil {
+	if _, err := s.Registry().Drop(t.Context(), "late"); err != nil {
 		t.Fatal(err)
 	}
 	s.Refresh(t.Context())
@@ -131,7 +127,7 @@ func TestRefreshFollowsTheFolder(t *testing.T) {
 	if _, err := other.Create(t.Context(), "late"); err != nil {
 		t.Fatal(err)
 	}
-	configure(t, layout, "late", "hosts", `["late.example"]`)
+	configure(t, s, "late", "hosts", `["late.example"]`)
 	s.Refresh(t.Context())
 	if got := acquired(t, s, "late.example"); got != "late" {
 		t.Errorf("%q answers for the new site", got)
@@ -153,7 +149,7 @@ func config(t *testing.T, layout host.Layout) host.Config {
 func TestRefreshKeepsAConfigurationThatWorks(t *testing.T) {
 	s, layout := newSet(t)
 	tenant := create(t, s, "default")
-	configure(t, layout, "default", "time_zone", `"Asia/Tokyo"`)
+	configure(t, s, "default", "time_zone", `"Asia/Tokyo"`)
 	s.Refresh(t.Context())
 	if got := tenant.Site.Location().String(); got != "Asia/Tokyo" {
 		t.Fatalf("time zone %s", got)
@@ -210,7 +206,7 @@ func TestFirstPasswordOnce(t *testing.T) {
 		}
 	}
 	s, layout := newSet(t, announce)
-	if err := layout.Create("default"); err != nil {
+	if err := s.Registry().Create(t.Context(), "default"); err != nil {
 		t.Fatal(err)
 	}
 	// Two processes open the new site at once.
@@ -247,7 +243,7 @@ type countingPlugins struct {
 	open map[string]int
 }
 
-func (p *countingPlugins) Open(site string) (method.Invoker, document.Hooks, error) {
+func (p *countingPlugins) Open(site, _ string) (method.Invoker, document.Hooks, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open[site]++

@@ -22,7 +22,7 @@ func BenchmarkOpen(b *testing.B) {
 			}
 			c := host.Config{Layout: layout, Master: master}
 			if name == "PostgreSQL" {
-				c.Database = hosttest.Postgres(b)
+				hosttest.OnPostgres(b, &c)
 			}
 			s := host.NewSet(c)
 			defer s.CloseAll()

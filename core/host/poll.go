@@ -2,13 +2,10 @@ package host
 
 import (
 	"context"
-	"io/fs"
-	"os"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"armature/core/site"
 )
 
 // How many sites are looked at at once, and how long a round may take: one
@@ -29,9 +26,7 @@ func (s *Set) Poll(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-s.look:
-			if err := s.readSites(); err != nil {
-				s.c.Logger.Error("look for sites", "error", err)
-			}
+			s.lookNow(ctx)
 		case <-tick.C:
 			s.Refresh(ctx)
 			s.tick.Add(1)
@@ -48,13 +43,18 @@ func (s *Set) Look() {
 	}
 }
 
+// lookNow looks for what has become of the sites, for a while.
+func (s *Set) lookNow(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	_ = s.readSites(ctx) // logged; the next round tries again
+}
+
 // Refresh takes over, once, what other processes have changed: sites that came
 // and went, their configuration, and the DocTypes of those in use. Failures are
 // logged: the next round tries again.
 func (s *Set) Refresh(ctx context.Context) {
-	if err := s.readSites(); err != nil {
-		s.c.Logger.Error("look for sites", "error", err)
-	}
+	s.lookNow(ctx)
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	next := s.tick.Load() + 1
@@ -75,85 +75,67 @@ func (s *Set) Refresh(ctx context.Context) {
 	round.Wait()
 }
 
-// readSites brings the table to what lies in the folder of sites.
-func (s *Set) readSites() error {
-	s.refreshing.Lock()
-	defer s.refreshing.Unlock()
-	names, err := s.c.Layout.List()
-	if err != nil {
+// readSites brings the table to what the registry has. Where that cannot be read
+// the table stays as it is, which is logged once.
+func (s *Set) readSites(ctx context.Context) error {
+	if err := s.refreshing.take(ctx); err != nil {
 		return err
 	}
-	old := s.table.Load()
-	changed := len(names) != len(old.entries)
-	entries := make([]*entry, 0, len(names))
-	for _, name := range names {
-		e := old.byName[name]
-		folder, err := os.Stat(s.c.Layout.Site(name))
-		if err != nil {
-			changed = true // dropped since the list was made
-			continue
+	defer s.refreshing.give()
+	list, err := s.registry.Look(ctx)
+	if err != nil {
+		if !s.blind && !errors.Is(err, context.Canceled) {
+			s.c.Logger.Error("look for sites; those that are known go on", "error", err)
+			s.blind = true
 		}
-		if e == nil || !os.SameFile(folder, e.folder) {
-			e, changed = &entry{name: name, folder: folder}, true
-		}
-		changed = s.readConfig(e) || changed
-		entries = append(entries, e)
+		return err
 	}
-	if !changed {
-		return nil
+	if s.blind {
+		s.c.Logger.Info("sites can be looked for again")
+		s.blind = false
 	}
-	s.mu.Lock()
-	s.table.Store(newTable(entries))
-	s.mu.Unlock()
-	for _, gone := range old.entries {
-		if s.table.Load().byName[gone.name] != gone {
-			s.drop(gone)
-		}
-	}
+	s.takeSites(ctx, list)
 	return nil
 }
 
-// drop lets go of a site whose folder is gone.
-func (s *Set) drop(e *entry) {
+func (s *Set) takeSites(ctx context.Context, list []*Record) {
+	old := s.table.Load()
+	changed := old.unknown || len(list) != len(old.entries)
+	entries := make([]*entry, len(list))
+	for i, r := range list {
+		e := old.byName[r.Name]
+		switch {
+		case e == nil || e.record.Load().id != r.id:
+			e, changed = &entry{name: r.Name}, true
+			e.record.Store(r)
+		case e.record.Load() != r:
+			e.update(r)
+			changed = true
+		}
+		entries[i] = e
+	}
+	if !changed {
+		return
+	}
+	now := newTable(entries)
+	s.mu.Lock()
+	s.table.Store(now)
+	s.mu.Unlock()
+	for _, gone := range old.entries {
+		if now.byName[gone.name] != gone {
+			s.drop(ctx, gone)
+		}
+	}
+}
+
+// drop lets go of a site that is gone.
+func (s *Set) drop(ctx context.Context, e *entry) {
 	s.c.Logger.Info("site is gone", "site", e.name)
 	s.close(e)
 	if s.c.Plugins != nil {
 		s.c.Plugins.Forget(e.name)
 	}
-}
-
-// readConfig reads a site's configuration if its file is another than before,
-// and reports whether it has. One that is wrong leaves the old one in use.
-func (s *Set) readConfig(e *entry) (changed bool) {
-	file, err := os.Stat(s.c.Layout.Config(e.name))
-	if err != nil {
-		file = nil
-	}
-	if e.config != nil && sameFile(file, e.file) {
-		return false
-	}
-	config, err := s.c.Layout.ReadConfig(e.name)
-	e.file, e.broken = file, err != nil
-	if err != nil {
-		s.c.Logger.Error("read the configuration of a site", "site", e.name, "error", err)
-		if e.config == nil {
-			e.config = &site.Config{}
-		}
-		return true
-	}
-	e.config = config
-	if t := e.tenant.Load(); t != nil {
-		t.configure(config)
-	}
-	return true
-}
-
-// sameFile reports whether a file is the one it was before, unchanged.
-func sameFile(a, b fs.FileInfo) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
+	s.registry.Left(ctx, e.record.Load())
 }
 
 // sleep closes the sites that nobody has used for a while.

@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,6 +34,7 @@ const DefaultIdle = 5 * time.Minute
 type Config struct {
 	Layout   Layout
 	Database string // URL of a PostgreSQL database; empty: a SQLite file per site
+	Registry string // schema of the database that lists the sites; empty: DefaultRegistry
 	Master   *site.Master
 	Version  string
 	Plugins  Plugins             // nil: no plugins
@@ -65,8 +64,9 @@ type Config struct {
 
 // Plugins runs the plugins of every site.
 type Plugins interface {
-	// Open adds a site and returns its methods and its hooks, which may be nil.
-	Open(site string) (method.Invoker, document.Hooks, error)
+	// Open adds a site, whose folder has a name, and returns its methods and its
+	// hooks, which may be nil.
+	Open(site, folder string) (method.Invoker, document.Hooks, error)
 	// Refresh takes over what the site's database says of plugins. It is called
 	// once the services of a site can be used and before its first request, and
 	// before a request that comes after a while without any.
@@ -80,7 +80,9 @@ type Plugins interface {
 // Set is the sites of a process. A site is opened by its first request and put
 // to sleep when it has had none for a while.
 type Set struct {
-	c      Config
+	c        Config
+	registry Registry
+
 	table  atomic.Pointer[table]
 	ctx    context.Context // of openings; ends with CloseAll
 	cancel context.CancelFunc
@@ -93,17 +95,21 @@ type Set struct {
 	// not looked at lately.
 	tick atomic.Int64
 
-	refreshing sync.Mutex // one Refresh at a time
+	refreshing turn // one look at the registry at a time
+	blind      bool // the last one failed; of whoever looks
 
 	mu     sync.Mutex // of the table's changes and of closed
 	closed bool
 	open   sync.WaitGroup // tenants that are not closed yet
 
+	spooled time.Time // when the spools were last swept; of Tend
+
 	lastMu sync.Mutex
 	last   map[string]*Tenant // by name: the latest, until it has ended
 }
 
-// NewSet makes the set of the sites in the data folder, all asleep.
+// NewSet makes the set of the sites of an installation, all asleep. Where they
+// cannot be read now, that is logged, and requests are told so.
 func NewSet(c Config) *Set {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -118,20 +124,40 @@ func NewSet(c Config) *Set {
 		c.Idle = DefaultIdle
 	}
 	s := &Set{
-		c: c, look: make(chan struct{}, 1), last: map[string]*Tenant{},
+		c: c, look: make(chan struct{}, 1), last: map[string]*Tenant{}, refreshing: newTurn(),
+		registry: NewRegistry(RegistryConfig{Layout: c.Layout, Database: c.Database, Schema: c.Registry, Logger: c.Logger, Store: c.Store}),
 		shrinker: file.NewShrinker(1), hasher: auth.NewHasher(),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.table.Store(newTable(nil))
-	if err := s.readSites(); err != nil {
-		s.c.Logger.Error("look for sites", "error", err)
-	}
+	s.table.Store(&table{unknown: true})
+	ctx, cancel := context.WithTimeout(s.ctx, openTimeout)
+	defer cancel()
+	_ = s.readSites(ctx) // logged
 	return s
 }
 
+// Sites returns the sites there are, by name.
+func (s *Set) Sites(ctx context.Context) ([]*Record, error) {
+	if err := s.readSites(ctx); err != nil {
+		return nil, err
+	}
+	entries := s.table.Load().entries
+	list := make([]*Record, len(entries))
+	for i, e := range entries {
+		list[i] = e.record.Load()
+	}
+	return list, nil
+}
+
+// Registry is where the sites are listed.
+func (s *Set) Registry() Registry { return s.registry }
+
 // Create makes a new site; an error that is fs.ErrExist when the name is taken.
 func (s *Set) Create(ctx context.Context, name string) (*Tenant, error) {
-	if err := s.c.Layout.Create(name); err != nil {
+	if err := s.registry.Create(ctx, name); err != nil {
+		return nil, err
+	}
+	if err := s.readSites(ctx); err != nil { // what was there before under the name is gone
 		return nil, err
 	}
 	return s.Open(ctx, name)
@@ -142,11 +168,11 @@ func (s *Set) Create(ctx context.Context, name string) (*Tenant, error) {
 func (s *Set) Open(ctx context.Context, name string) (*Tenant, error) {
 	e := s.table.Load().byName[name]
 	if e == nil {
-		if err := s.readSites(); err != nil {
+		if err := s.readSites(ctx); err != nil {
 			return nil, err
 		}
 		if e = s.table.Load().byName[name]; e == nil {
-			return nil, fmt.Errorf("site %s: %w", name, fs.ErrNotExist)
+			return nil, missing(name)
 		}
 	}
 	t, err := s.wake(ctx, e)
@@ -176,22 +202,43 @@ func (s *Set) Active(name string) bool {
 // Acquire finds the site that answers the host and opens it if it sleeps; it
 // satisfies httpapi.Sites.
 func (s *Set) Acquire(ctx context.Context, host string, r *http.Request) (*httpapi.Site, func(), error) {
-	e := s.table.Load().find(host, r.Header.Get(proxy.SiteHeader))
-	if e == nil {
-		return nil, nil, fault.Missing("No site answers %s", host)
+	name := r.Header.Get(proxy.SiteHeader)
+	t, err := s.answers(ctx, host, name)
+	if errors.Is(err, errAnother) {
+		s.lookNow(ctx)
+		t, err = s.answers(ctx, host, name)
 	}
-	t := e.serving.Load()
-	if t == nil || !t.pins.take() {
-		var err error
-		if t, err = s.wake(ctx, e); err != nil {
-			return nil, nil, notOpened(host, err)
-		}
+	if err != nil {
+		return nil, nil, notOpened(host, err)
 	}
 	if t.checked.Load() < s.tick.Load() {
 		t.catchUp(ctx)
 	}
 	t.used.note()
 	return t.edge.Load(), t.releaser, nil
+}
+
+// errAnother says that a site in the table is not there any more.
+var errAnother = errors.New("the table of sites is older than the sites")
+
+// answers returns the tenant that answers a host, held.
+func (s *Set) answers(ctx context.Context, host, name string) (*Tenant, error) {
+	now := s.table.Load()
+	if now.unknown {
+		return nil, fault.New(fault.Unavailable, "", "The list of sites cannot be read now; try again later")
+	}
+	e := now.find(host, name)
+	if e == nil {
+		return nil, missing(host)
+	}
+	if t := e.serving.Load(); t != nil && t.pins.take() {
+		return t, nil
+	}
+	t, err := s.wake(ctx, e)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.Join(errAnother, err)
+	}
+	return t, err
 }
 
 // notOpened is what a client is told of a site that could not be opened.
@@ -214,19 +261,7 @@ func (s *Set) Ready(ctx context.Context) error {
 	if len(s.table.Load().entries) == 0 {
 		return errors.New("there is no site")
 	}
-	if _, err := os.Stat(s.c.Layout.Sites()); err != nil {
-		return err
-	}
-	if s.c.Database == "" {
-		return nil
-	}
-	for _, e := range s.table.Load().entries {
-		if t := e.serving.Load(); t != nil && t.pins.take() {
-			defer t.release()
-			return t.Store.Ping(ctx)
-		}
-	}
-	return store.Ping(ctx, s.c.Database)
+	return s.registry.Ping(ctx)
 }
 
 // Close puts a site to sleep when the last request on it has ended. The next one
@@ -255,4 +290,7 @@ func (s *Set) CloseAll() {
 	}
 	s.mu.Unlock()
 	s.open.Wait()
+	if err := s.registry.Close(); err != nil {
+		s.c.Logger.Error("close the list of sites", "error", err)
+	}
 }

@@ -137,11 +137,7 @@ func TestFailedOpening(t *testing.T) {
 // TestDatabaseAway: a sleeping site whose PostgreSQL does not answer is
 // unavailable, and the server says that it is not ready.
 func TestDatabaseAway(t *testing.T) {
-	s, layout := newSet(t, func(c *host.Config) { c.Database = "postgres://armature@127.0.0.1:1/armature" })
-	if err := layout.Create("default"); err != nil {
-		t.Fatal(err)
-	}
-	s.Refresh(t.Context())
+	s, _ := newSet(t, func(c *host.Config) { c.Database = "postgres://armature@127.0.0.1:1/armature" })
 	_, _, err := s.Acquire(t.Context(), "x", httptest.NewRequest("GET", "/", nil))
 	if fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("%v, want Unavailable", err)
@@ -237,15 +233,15 @@ func TestTend(t *testing.T) {
 func TestReadyOpensNothing(t *testing.T) {
 	for _, database := range []string{"", "postgres"} {
 		t.Run(database, func(t *testing.T) {
-			s, layout := newSet(t, func(c *host.Config) {
+			s, _ := newSet(t, func(c *host.Config) {
 				if database != "" {
-					c.Database = hosttest.Postgres(t)
+					hosttest.OnPostgres(t, c)
 				}
 			})
 			if err := s.Ready(t.Context()); err == nil {
 				t.Error("ready without a site")
 			}
-			if err := layout.Create("default"); err != nil {
+			if err := s.Registry().Create(t.Context(), "default"); err != nil {
 				t.Fatal(err)
 			}
 			s.Refresh(t.Context())

@@ -6,6 +6,7 @@ import (
 
 // table is the sites there are and which of them answers what. It never changes.
 type table struct {
+	unknown bool     // the sites have not been read yet
 	entries []*entry // by name
 	byName  map[string]*entry
 	byHost  map[string]*entry
@@ -20,8 +21,9 @@ func newTable(entries []*entry) *table {
 	t := &table{entries: entries, byName: map[string]*entry{}, byHost: map[string]*entry{}}
 	for _, e := range entries {
 		t.byName[e.name] = e
-		hosts := e.config.Hosts()
-		if len(hosts) == 0 && (t.other == nil || t.other.broken && !e.broken || e.name == site.Default && !e.broken) {
+		r := e.record.Load()
+		hosts, broken := r.Config.Hosts(), r.Broken != nil
+		if len(hosts) == 0 && (t.other == nil || t.other.record.Load().Broken != nil && !broken || e.name == site.Default && !broken) {
 			t.other = e
 		}
 		for _, host := range hosts {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -54,7 +53,7 @@ type Tenant struct {
 	ended         chan struct{} // closed when it is closed
 
 	checked  atomic.Int64 // the tick at which changes of others were taken over
-	checking sync.Mutex
+	checking turn
 }
 
 // Methods runs the site's methods with the configuration of now.
@@ -65,19 +64,19 @@ func (t *Tenant) Limiter() *ratelimit.Limiter { return t.limiter }
 
 // openTenant opens a site: database, key, DocTypes, services, in this order.
 // What was opened is closed again when a later step fails.
-func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error) {
+func (s *Set) openTenant(ctx context.Context, r *Record) (t *Tenant, err error) {
+	name, config := r.Name, r.Config
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("open site %s: %w", name, err)
 		}
 	}()
-	t = &Tenant{set: s, log: s.c.Logger.With("site", name), ended: make(chan struct{})}
+	t = &Tenant{set: s, log: s.c.Logger.With("site", name), ended: make(chan struct{}), checking: newTurn()}
 	t.releaser = t.release
-	config, err := s.c.Layout.ReadConfig(name)
-	if err != nil {
-		return nil, err
+	if r.Broken != nil {
+		return nil, r.Broken
 	}
-	db, err := s.openStore(ctx, name, t.log)
+	db, err := s.openStore(ctx, r.Place, t.log)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +106,7 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 		Applications: func() web.Applications { return t.OAuth },
 	})
 	t.openOAuth(catalog, secret)
-	if err := t.openFiles(); err != nil {
+	if err := t.openFiles(r.Folder); err != nil {
 		return nil, err
 	}
 	files := t.storage // a return sets t before what is deferred runs
@@ -120,7 +119,7 @@ func (s *Set) openTenant(ctx context.Context, name string) (t *Tenant, err error
 	hooks := []document.Hooks{t.Auth.Hooks(), t.OAuth.Hooks(), t.Files.Hooks(), connectedapp.Hooks(catalog, secret, address)}
 	if s.c.Plugins != nil {
 		var guests document.Hooks
-		if t.invoker, guests, err = s.c.Plugins.Open(name); err != nil {
+		if t.invoker, guests, err = s.c.Plugins.Open(name, r.Folder); err != nil {
 			return nil, err
 		}
 		defer func() {
@@ -210,8 +209,11 @@ func (t *Tenant) authenticate(ctx context.Context, r *http.Request, argument fun
 	return t.Auth.Authenticate(auth.WithArguments(ctx, argument), r)
 }
 
-// configure has the site go by another configuration.
+// configure has the site go by a configuration, if it is another one.
 func (t *Tenant) configure(config *site.Config) {
+	if t.Site.Config() == config {
+		return
+	}
 	t.Site.SetConfig(config)
 	t.publish()
 	t.log.Info("configuration changed")
@@ -227,15 +229,19 @@ func (t *Tenant) refresh(ctx context.Context, tick int64) {
 }
 
 // catchUp takes over what other processes have changed since the last request on
-// a site that has had none for a while: nobody looks at such a site.
+// a site that has had none for a while: nobody looks at such a site. Where that
+// takes too long the request goes on with what is known.
 func (t *Tenant) catchUp(ctx context.Context) {
-	t.checking.Lock()
-	defer t.checking.Unlock()
+	if t.checking.take(ctx) != nil {
+		return // the client has left
+	}
+	defer t.checking.give()
 	tick := t.set.tick.Load()
 	if t.checked.Load() >= tick {
 		return // somebody else has done it
 	}
-	ctx = context.WithoutCancel(ctx) // others wait for it
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshTimeout) // others wait for it
+	defer cancel()
 	if t.set.c.Plugins != nil {
 		t.set.c.Plugins.Refresh(ctx, t.Site.Name)
 	}

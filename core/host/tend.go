@@ -2,8 +2,9 @@ package host
 
 import (
 	"context"
-	"os"
 	"time"
+
+	"armature/core/file"
 )
 
 // tendEvery is how often a site has its housekeeping done, and lookEvery how
@@ -14,17 +15,13 @@ const (
 )
 
 // Tend does the housekeeping of every site once a day until ctx ends: what
-// crashes have left behind is removed, and what is past use. A site that sleeps is opened for it, and
-// put to sleep again at once.
+// crashes have left behind is removed, and what is past use. A site that sleeps is
+// opened for it, and put to sleep again at once.
 func (s *Set) Tend(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		for _, e := range s.table.Load().entries {
-			if ctx.Err() == nil && s.c.Layout.due(e.name, time.Now()) {
-				s.TendSite(ctx, e.name)
-			}
-		}
+		s.tendDue(ctx)
 		select {
 		case <-ctx.Done():
 			return
@@ -33,19 +30,36 @@ func (s *Set) Tend(ctx context.Context) {
 	}
 }
 
-// TendSite does the housekeeping of one site now. Failures are logged: the next
-// day tries again.
-func (s *Set) TendSite(ctx context.Context, name string) {
-	e := s.table.Load().byName[name]
-	if e == nil {
-		return
+// tendDue does what is due now. Of several servers one does a site's; what each
+// machine has of uploads that were broken off it clears away itself.
+func (s *Set) tendDue(ctx context.Context) {
+	spools := time.Since(s.spooled) >= tendEvery
+	if spools {
+		s.spooled = time.Now()
 	}
-	// Noted first: a site that cannot be opened is not tried all day long, and of
-	// several servers on one folder one does the work.
-	if err := s.c.Layout.tended(name); err != nil {
-		s.c.Logger.Error("note the housekeeping of a site", "site", name, "error", err)
-		return
+	for _, e := range s.table.Load().entries {
+		if ctx.Err() != nil {
+			return
+		}
+		r := e.record.Load()
+		if spools {
+			if err := file.SweepSpool(s.spool(r.Folder), time.Now()); err != nil {
+				s.c.Logger.Error("sweep the spool", "site", e.name, "error", err)
+			}
+		}
+		// Noted first: a site that cannot be opened is not tried all day long.
+		switch mine, err := s.registry.Tend(ctx, r); {
+		case err != nil && ctx.Err() == nil:
+			s.c.Logger.Error("note the housekeeping of a site", "site", e.name, "error", err)
+		case mine:
+			s.tend(ctx, e)
+		}
 	}
+}
+
+// tend does the housekeeping of one site. Failures are logged: the next day tries
+// again.
+func (s *Set) tend(ctx context.Context, e *entry) {
 	slept := e.serving.Load() == nil
 	t, err := s.wake(ctx, e)
 	if err != nil {
@@ -62,15 +76,4 @@ func (s *Set) TendSite(ctx context.Context, name string) {
 		e.serving.CompareAndSwap(t, nil)
 		t.end()
 	}
-}
-
-// due reports whether a site's housekeeping was last done more than a day ago.
-func (l Layout) due(name string, now time.Time) bool {
-	info, err := os.Stat(l.tendedFile(name))
-	return err != nil || now.Sub(info.ModTime()) >= tendEvery
-}
-
-// tended notes that it is being done.
-func (l Layout) tended(name string) error {
-	return os.WriteFile(l.tendedFile(name), nil, 0o600)
 }

@@ -144,24 +144,6 @@ func HasSchema(ctx context.Context, url, schema string) (found bool, err error) 
 	return found, err
 }
 
-// RenameSchema gives a schema of a PostgreSQL database another name, after
-// moving the one of that name, if there is one, to aside. Both happen or none.
-func RenameSchema(ctx context.Context, url, from, to, aside string) error {
-	return withPostgres(ctx, url, func(db *bun.DB) error {
-		return db.RunInTx(ctx, nil, func(ctx context.Context, own bun.Tx) error {
-			var taken bool
-			err := own.NewRaw("SELECT count(*) > 0 FROM pg_namespace WHERE nspname = ?", to).Scan(ctx, &taken)
-			if err == nil && taken {
-				_, err = own.NewRaw("ALTER SCHEMA ? RENAME TO ?", bun.Name(to), bun.Name(aside)).Exec(ctx)
-			}
-			if err == nil {
-				_, err = own.NewRaw("ALTER SCHEMA ? RENAME TO ?", bun.Name(from), bun.Name(to)).Exec(ctx)
-			}
-			return err
-		})
-	})
-}
-
 // withPostgres runs fn on a connection of its own.
 func withPostgres(ctx context.Context, url string, fn func(*bun.DB) error) error {
 	config, err := postgresConfig(url, defaultSchema)

@@ -25,6 +25,7 @@ import (
 	"armature/core/method"
 	"armature/core/proxy"
 	"armature/core/site"
+	"armature/core/store"
 )
 
 // Server is a server with one empty site.
@@ -81,6 +82,25 @@ func Postgres(t testing.TB) string {
 	return database
 }
 
+// OnPostgres has an installation of its own on the database to test on.
+func OnPostgres(t testing.TB, c *host.Config) { t.Helper(); OnDatabase(t, c, Postgres(t)) }
+
+// OnDatabase has an installation of its own on a PostgreSQL database that others
+// use at the same time: one whose list of sites is in a schema that goes with the
+// test.
+func OnDatabase(t testing.TB, c *host.Config, database string) {
+	t.Helper()
+	c.Database = database
+	c.Registry = fmt.Sprintf("armature_t%d_%d_%d", os.Getpid(), time.Now().UnixNano(), made.Add(1))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := store.Drop(ctx, database, c.Registry); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // made numbers the sites, so that no two share a PostgreSQL schema.
 var made atomic.Int64
 
@@ -96,6 +116,9 @@ func New(t testing.TB, database string, options ...Option) *Server {
 		t.Fatal(err)
 	}
 	c := host.Config{Layout: layout, Master: master, Database: database, Version: "test", Password: "correct horse battery"}
+	if database != "" {
+		OnDatabase(t, &c, database)
+	}
 	for _, o := range options {
 		o(&c)
 	}

@@ -1,0 +1,113 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/query"
+	"armature/core/site"
+	"armature/core/store"
+)
+
+// takenConfig is what a configuration file is called once its content is in the
+// database.
+const takenConfig = "site_config.taken-over.json"
+
+// takeOver brings the table and the folders of this machine together. A folder
+// that the table has never heard of is a site from before there was a table, or
+// one that was prepared for its first start: it becomes a row, once and for all.
+// What is left of erased sites is removed.
+func (r *records) takeOver(ctx context.Context, db *store.Store) error {
+	names, err := newFolders(r.c.Layout, r.c.Logger).names()
+	if err != nil {
+		return err
+	}
+	schemas := make([]any, len(names))
+	for i, name := range names {
+		schemas[i] = schemaPrefix + name
+	}
+	rows, err := r.read(ctx, db, document.Compare{Operand: operand("name"), Op: query.In, Value: schemas})
+	if err != nil {
+		return err
+	}
+	known := make(map[string]row, len(rows))
+	for _, one := range rows {
+		known[folderOf(one.schema)] = one
+	}
+	for _, name := range names {
+		one, ok := known[name]
+		switch {
+		case !ok:
+			err = r.adopt(ctx, db, name)
+		case one.state == erased:
+			err = os.RemoveAll(r.c.Layout.Site(name))
+		case one.state == live:
+			r.tellUnread(name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return r.adoptDefault(ctx, db)
+}
+
+// adoptDefault takes over the default site of an installation whose servers had
+// it without a folder in common: a row is all it takes.
+func (r *records) adoptDefault(ctx context.Context, db *store.Store) error {
+	rows, err := r.read(ctx, db, document.AllOf{})
+	if err != nil || len(rows) > 0 {
+		return err
+	}
+	found, err := store.HasSchema(ctx, r.c.Database, schemaPrefix+site.Default)
+	if err != nil || !found {
+		return err
+	}
+	return r.adopt(ctx, db, site.Default)
+}
+
+// adopt makes a row of a site that has none, with the configuration that its
+// folder has.
+func (r *records) adopt(ctx context.Context, db *store.Store, name string) error {
+	log, file := r.c.Logger.With("site", name), r.c.Layout.Config(name)
+	text, err := os.ReadFile(file)
+	bare := errors.Is(err, fs.ErrNotExist)
+	if err == nil {
+		_, err = parseConfig(text)
+	}
+	if err != nil && !bare {
+		log.Error("a site is not taken into the database: its configuration cannot be read; correct it and start again", "file", file, "error", err)
+		return nil
+	}
+	err = r.insert(ctx, db, row{schema: schemaPrefix + name, site: name, state: live, config: string(text)})
+	switch fault.KindOf(err) {
+	case fault.Conflict: // another process has just done it
+		return nil
+	case fault.Validation:
+		log.Warn("a folder is not taken into the database: there is another site of the name", "folder", r.c.Layout.Site(name))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	log.Info("the site was taken into the database, which has its configuration from now on", "schema", schemaPrefix+name)
+	if bare {
+		return nil
+	}
+	if err := os.Rename(file, filepath.Join(filepath.Dir(file), takenConfig)); err != nil {
+		r.tellUnread(name)
+	}
+	return nil
+}
+
+// tellUnread warns of a configuration file that somebody may believe in.
+func (r *records) tellUnread(name string) {
+	if _, err := os.Stat(r.c.Layout.Config(name)); err == nil {
+		r.c.Logger.Warn("the file is not read: the site's configuration is in the database; change it with armature site config",
+			"site", name, "file", r.c.Layout.Config(name))
+	}
+}
