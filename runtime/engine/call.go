@@ -37,20 +37,23 @@ type Call struct {
 	// Result is what the function returned, if it returns anything.
 	Result uint64
 
-	warm     bool
-	module   *Module
-	in       *instance // while the guest runs
-	base     context.Context
-	ctx      context.Context // base with the deadline, once asked for
-	cancel   context.CancelFunc
-	started  time.Time
-	deadline time.Time
-	limits   Limits // in force
-	prepaid  uint64 // fuel spent on initialising an instance for this call alone
-	usage    Usage
-	turn     *turn
-	own      turn
-	nesting  int
+	warm         bool
+	module       *Module
+	in           *instance // while the guest runs
+	base         context.Context
+	ctx          context.Context // base with the deadline, once asked for
+	cancel       context.CancelFunc
+	started      time.Time
+	deadline     time.Time
+	limits       Limits // in force
+	prepaid      uint64 // fuel spent on initialising an instance for this call alone
+	usage        Usage
+	reserved     uint64 // bytes the host keeps for the guest
+	reservedPeak uint64
+	refused      uint64 // bytes that Reserve refused
+	turn         *turn
+	own          turn
+	nesting      int
 }
 
 // Senses stands between a guest and the clock and randomness of WASI, so that a
@@ -78,6 +81,7 @@ func (c *Call) Usage() Usage {
 		if c.in.memory != nil {
 			u.MemoryPeak = max(c.in.memory.Peak(), uint64(c.in.mem.Size()))
 		}
+		u.MemoryPeak += c.reservedPeak
 	}
 	u.Wall = time.Since(c.started)
 	return u
@@ -127,7 +131,11 @@ func (c *Call) Write(ptr uint32, b []byte) {
 	c.badPointer(ptr, uint32(len(b)))
 }
 
-func (c *Call) badPointer(ptr, length uint32) {
+func (c *Call) badPointer(ptr, length uint32) { c.BadPointer(uint64(ptr), uint64(length)) }
+
+// BadPointer ends the guest for a pointer and a length that are not its own, in
+// its memory or in what a dialect keeps for it; it does not return.
+func (c *Call) BadPointer(ptr, length uint64) {
 	panic(&abort{reason: BadPointer, detail: fmt.Sprintf("%d bytes at address %d", length, ptr)})
 }
 

@@ -22,6 +22,7 @@ import (
 type Config struct {
 	Imports      []Import      // every host function a guest may import, WASI aside
 	Interpreters []Interpreter // what runs modules that are scripts
+	Dialects     []Dialect     // what runs modules that are built for another host
 	Logger       *slog.Logger
 
 	CacheDir       string // where compiled code is kept; empty means nowhere. Trusted: nobody else may write there

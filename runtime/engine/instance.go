@@ -20,6 +20,7 @@ type instance struct {
 	mod      api.Module
 	mem      api.Memory
 	memory   linear.Memory // what is behind mem; nil if the guest has none
+	kernel   Kernel        // nil unless the module speaks a dialect
 	globals  []api.MutableGlobal
 	meter    api.MutableGlobal
 	funcs    map[string]api.Function // each with its own stack, made on first use
@@ -27,7 +28,7 @@ type instance struct {
 	call      *Call
 	spent     int64 // fuel of finished quanta
 	given     int64 // fuel at the start of this one
-	stack     [1]uint64
+	stack     [2]uint64
 	args      [maxInvoke]uint64 // and result of Call.Invoke
 	stdout    lines
 	stderr    lines
@@ -88,11 +89,12 @@ func (in *instance) run(name string, arg int32) *Error {
 	if f == nil {
 		return &Error{Reason: BadExport, Export: name, Detail: "the module has no such function"}
 	}
-	in.stack[0] = uint64(uint32(arg))
+	in.stack = [2]uint64{uint64(uint32(arg))}
 	err := f.CallWithStack(in, in.stack[:])
 	if err == nil {
 		return nil
 	}
+	in.stack[0] = 0 // what a guest returns that exits with code zero
 	return in.failed(name, err)
 }
 
@@ -108,13 +110,25 @@ func (in *instance) failed(name string, err error) *Error {
 	if e.Reason == TooDeep {
 		delete(in.funcs, name) // and with it the stack, which has grown large
 	}
-	if in.memory != nil && (e.Reason == Trap || e.Reason == Exited) {
-		if refused := in.memory.Refused(); refused > 0 {
+	if e.Reason == Trap || e.Reason == Exited || e.Reason == BadPointer && in.kernel != nil {
+		if refused := in.refused(); refused > 0 {
 			e.Detail = fmt.Sprintf("%d bytes asked for, then %s", refused, e.Detail)
 			e.Reason = OutOfMemory
 		}
 	}
 	return e
+}
+
+// refused is how many bytes the guest asked for in vain; zero when it got what it
+// asked for.
+func (in *instance) refused() (n uint64) {
+	if in.memory != nil {
+		n = in.memory.Refused()
+	}
+	if in.call != nil {
+		n = max(n, in.call.refused)
+	}
+	return n
 }
 
 // account takes down what the call has cost and detaches it.
@@ -123,6 +137,7 @@ func (in *instance) account(c *Call) {
 	if in.mem != nil {
 		c.usage.MemoryPeak = max(in.memory.Peak(), uint64(in.mem.Size()))
 	}
+	c.usage.MemoryPeak += c.reservedPeak
 	c.flushOutput()
 	in.call, c.in = nil, nil
 }
@@ -146,10 +161,16 @@ func (in *instance) reset() (pages int, err error) {
 	for i, g := range in.globals {
 		g.Set(in.snapshot.globals[i])
 	}
+	if in.kernel != nil {
+		in.kernel.Reset()
+	}
 	return pages, nil
 }
 
 func (in *instance) trim() error {
+	if in.kernel != nil {
+		in.kernel.Trim()
+	}
 	if in.memory == nil {
 		return nil
 	}

@@ -135,8 +135,11 @@ func (e *Engine) prepare(ctx context.Context, hash string, wasm []byte) (*Module
 		if err := i.interpret(ctx, m); err != nil {
 			return nil, err
 		}
-	} else if m.compiled, err = e.compileCached(ctx, code.Binary); err != nil {
-		return nil, fault.Wrap(fault.Validation, "", err, "The module is not valid WebAssembly: %v", err)
+	} else {
+		m.dialect = e.dialectOf(code.Imports)
+		if m.compiled, err = e.compileCached(ctx, code.Binary); err != nil {
+			return nil, fault.Wrap(fault.Validation, "", err, "The module is not valid WebAssembly: %v", err)
+		}
 	}
 	code.Binary = nil
 	if err := m.prepareInstances(ctx); err != nil {

@@ -56,6 +56,9 @@ func (in *instance) serve(c *Call, returns bool) *Error {
 			return err
 		}
 	}
+	if in.kernel != nil {
+		return in.serveKernel(c, returns)
+	}
 	if err := in.run(c.Export, c.Arg); err != nil {
 		return err
 	}

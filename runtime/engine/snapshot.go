@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/tetratelabs/wazero/experimental"
 
@@ -15,6 +16,7 @@ import (
 type snapshot struct {
 	image   linear.Image // nil for a module without memory
 	globals []uint64
+	kernel  Kernel // nil unless the module speaks a dialect
 }
 
 // takeSnapshot initialises a first instance and freezes what it became.
@@ -27,6 +29,9 @@ func (m *Module) takeSnapshot(ctx context.Context) (*snapshot, error) {
 	s := &snapshot{globals: make([]uint64, len(in.globals))}
 	for i, g := range in.globals {
 		s.globals[i] = g.Get()
+	}
+	if s.kernel = in.kernel; s.kernel != nil {
+		s.kernel.Freeze()
 	}
 	if in.mem == nil {
 		return s, nil
@@ -87,15 +92,20 @@ func (in *instance) initialiseGuest() *Error {
 			return err
 		}
 	}
-	for _, name := range []string{abi.Initialize, abi.Warm} {
-		if _, ok := in.module.exports[name]; !ok {
-			continue
-		}
-		if err := in.run(name, 0); err != nil {
-			return err
-		}
+	return in.startup(in.module.startupExports())
+}
+
+// startupExports lists what a module exports for its own initialisation, in the
+// order in which it runs.
+func (m *Module) startupExports() []string {
+	names := []string{abi.Initialize}
+	if m.dialect != nil {
+		names = m.dialect.Startup(m.Export)
 	}
-	return nil
+	return slices.DeleteFunc(append(names, abi.Warm), func(name string) bool {
+		_, ok := m.exports[name]
+		return !ok
+	})
 }
 
 // logInit logs what guests print while they initialise, when there is no call
@@ -113,6 +123,13 @@ func (m *Module) newInstance(ctx context.Context, s *snapshot) (*instance, error
 		return nil, &Error{Reason: Unavailable, Detail: fmt.Sprintf("%d instances are live", e.cfg.MaxInstances)}
 	}
 	in := &instance{module: m, snapshot: s}
+	switch {
+	case m.dialect == nil:
+	case s != nil:
+		in.kernel = s.kernel.Clone()
+	default:
+		in.kernel = m.dialect.NewKernel()
+	}
 	if err := in.open(ctx); err != nil {
 		in.close()
 		return nil, err

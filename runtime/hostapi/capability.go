@@ -21,11 +21,12 @@ type capability struct {
 	run  operation
 	// free ones need no grant, because they tell the call only what it may know
 	// anyway, and never wait.
-	free bool
+	free  bool
+	grant Grants
 }
 
 // operations are the capabilities of ABI version 1.
-var operations = []capability{
+var operations = withGrants([]capability{
 	{name: abi.DocGet, run: docGet},
 	{name: abi.DocList, run: docList},
 	{name: abi.DocCount, run: docCount},
@@ -45,6 +46,13 @@ var operations = []capability{
 	{name: abi.HTTPFetch, run: httpFetch},
 	{name: abi.ConnectedRequest, run: connectedRequest},
 	{name: abi.Enqueue, run: absent(abi.Enqueue)},
+})
+
+func withGrants(cs []capability) []capability {
+	for i := range cs {
+		cs[i].grant = Grant(cs[i].name)
+	}
+	return cs
 }
 
 // absent is the operation of a capability this server does not have.
@@ -52,7 +60,7 @@ func absent(name string) operation {
 	return func(context.Context, *State, []byte, []byte) ([]byte, error) { return nil, missing(name) }
 }
 
-func missing(name string) error {
+func missing(name string) *fault.Error {
 	return fault.New(fault.NotImplemented, "", "This server does not offer %s", name)
 }
 
@@ -61,45 +69,59 @@ type ending struct{ error }
 
 // serve is the host function of the capability: (in, in_len, out, out_cap) -> len.
 func (cp capability) serve() func(*engine.Call, []uint64) {
-	grant := Grant(cp.name)
 	return func(c *engine.Call, stack []uint64) {
 		st := of(c)
 		if st == nil {
 			stack[0] = unavailable
 			return
 		}
-		if limit := st.limits.Output; int64(uint32(stack[1])) > int64(limit) {
-			c.Abort(fault.New(fault.Exhausted, "", "%s: the request is over %d bytes", cp.name, limit))
-		}
-		st.work = work{st: st, run: cp.run, request: receive(c, stack[0], stack[1])}
-		w := &st.work
-		switch {
-		case st.replay != nil:
-			w.err = st.repeat(cp.name, w.request)
-		case !cp.free && !st.plugin.Grants.Has(grant):
-			w.err = fault.Denied("The plugin %s is not granted %s on this site", st.plugin.Name, cp.name)
-		case cp.free:
-			w.ctx = st.base
-			w.do()
-		default:
-			// It may wait for the database, and whom it waits for may need the
-			// processor this call holds.
-			w.ctx = c.Context()
-			c.Blocking(st.perform)
-		}
-		if limit := st.limits.Input; w.err == nil && len(st.answer) > limit {
-			w.err = ending{fault.New(fault.Exhausted, "", "%s: the answer is over %d bytes", cp.name, limit)}
-		}
-		if st.record != nil {
-			st.record.answered(cp.name, w.request, st.answer, w.err)
-		}
-		if w.err != nil {
-			stack[0] = result(-int32(st.fail(c, w.err)))
+		st.fits(c, cp.name, uint64(uint32(stack[1])))
+		if f := st.ask(c, cp, receive(c, stack[0], stack[1])); f != nil {
+			st.leave(f)
+			stack[0] = result(-int32(f.Kind))
 			return
 		}
 		st.taken = deliver(c, stack[2], stack[3], st.answer)
 		stack[0] = result(int32(len(st.answer)))
 	}
+}
+
+// fits ends a call whose request is too long.
+func (st *State) fits(c *engine.Call, name string, length uint64) {
+	if limit := st.limits.Output; length > uint64(limit) {
+		c.Abort(fault.New(fault.Exhausted, "", "%s: the request is over %d bytes", name, limit))
+	}
+}
+
+// ask does what the capability is for, if the call may use it, and leaves the
+// answer in st. An error is one the guest may know of.
+func (st *State) ask(c *engine.Call, cp capability, request []byte) *fault.Error {
+	st.work = work{st: st, run: cp.run, request: request}
+	w := &st.work
+	switch {
+	case st.replay != nil:
+		w.err = st.repeat(cp.name, w.request)
+	case !cp.free && !st.plugin.Grants.Has(cp.grant):
+		w.err = fault.Denied("The plugin %s is not granted %s on this site", st.plugin.Name, cp.name)
+	case cp.free:
+		w.ctx = st.base
+		w.do()
+	default:
+		// It may wait for the database, and whom it waits for may need the
+		// processor this call holds.
+		w.ctx = c.Context()
+		c.Blocking(st.perform)
+	}
+	if limit := st.limits.Input; w.err == nil && len(st.answer) > limit {
+		w.err = ending{fault.New(fault.Exhausted, "", "%s: the answer is over %d bytes", cp.name, limit)}
+	}
+	if st.record != nil {
+		st.record.answered(cp.name, w.request, st.answer, w.err)
+	}
+	if w.err != nil {
+		return told(c, w.err)
+	}
+	return nil
 }
 
 // work is one operation under way. It lies in the State so that handing it to
@@ -120,12 +142,12 @@ func (w *work) do() {
 	w.err = err
 }
 
-// fail leaves an error for the guest to take and returns its kind. Three sorts of
+// told is an error as the guest may know of it. Three sorts of
 // errors are none of the guest's business and end its call: a limit that is used
 // up, a write in a transaction that only reads, which has the whole method start
 // again with a writer, and what is no fault, such as a deadlock that the store
 // answers by running the transaction again.
-func (st *State) fail(c *engine.Call, err error) fault.Kind {
+func told(c *engine.Call, err error) *fault.Error {
 	if end, ok := err.(ending); ok {
 		c.Abort(end.error)
 	}
@@ -133,16 +155,19 @@ func (st *State) fail(c *engine.Call, err error) fault.Kind {
 	if errors.Is(err, document.ErrReadOnly) || !errors.As(err, &f) {
 		c.Abort(err)
 	}
-	message := f.Message
 	if f.Kind == fault.Internal {
-		message = "Something went wrong on the server"
+		return fault.Wrap(f.Kind, f.Type, f, "Something went wrong on the server")
 	}
+	return f
+}
+
+// leave lets the guest take an error.
+func (st *State) leave(f *fault.Error) {
 	b := append(st.answer[:0], `{"exc_type":`...)
 	b = document.AppendString(b, f.ExcType())
 	b = append(b, `,"message":`...)
-	b = document.AppendString(b, message)
+	b = document.AppendString(b, f.Message)
 	st.answer, st.taken = append(b, '}'), 0
-	return f.Kind
 }
 
 // decode reads a request into v. Members that v does not have are ignored.

@@ -51,10 +51,15 @@ func output(c *engine.Call, stack []uint64) {
 	if st == nil {
 		return
 	}
-	if limit := st.limits.Output; int64(uint32(stack[1])) > int64(limit) {
+	st.bound(c, uint64(uint32(stack[1])))
+	st.output = append(st.output[:0], receive(c, stack[0], stack[1])...)
+}
+
+// bound ends a call whose result is too long.
+func (st *State) bound(c *engine.Call, length uint64) {
+	if limit := st.limits.Output; length > uint64(limit) {
 		c.Abort(fault.New(fault.Exhausted, "", "The result is over %d bytes", limit))
 	}
-	st.output = append(st.output[:0], receive(c, stack[0], stack[1])...)
 }
 
 // take delivers what is left of the latest answer.
@@ -74,11 +79,15 @@ func throw(c *engine.Call, stack []uint64) {
 	if of(c) == nil {
 		return
 	}
-	kind := int32(uint32(stack[0]))
+	end(c, int32(uint32(stack[0])), func() []byte { return receive(c, stack[1], stack[2]) })
+}
+
+// end ends the call with an error that the guest describes.
+func end(c *engine.Call, kind int32, text func() []byte) {
 	if kind < 0 || kind > 255 || !fault.Kind(kind).Valid() {
 		c.Abort(fault.New(fault.Trap, "", "throw: there is no error kind %d", kind))
 	}
-	f, err := thrown(fault.Kind(kind), receive(c, stack[1], stack[2]))
+	f, err := thrown(fault.Kind(kind), text())
 	if err != nil {
 		c.Abort(err)
 	}

@@ -19,15 +19,19 @@ const maxLine = 4 << 10
 func logTo(initialising *slog.Logger) func(*engine.Call, []uint64) {
 	return func(c *engine.Call, stack []uint64) {
 		text := receive(c, stack[1], stack[2])
-		text = text[:min(len(text), maxLine)]
-		level := levelOf(int32(uint32(stack[0])))
-		if st := of(c); st != nil {
-			st.log(level, text)
-			return
-		}
-		message, attrs := parseLine(text)
-		initialising.LogAttrs(context.Background(), level, message, attrs...)
+		line(c, initialising, levelOf(int32(uint32(stack[0]))), text)
 	}
+}
+
+// line logs what a guest says. initialising receives it while there is no call.
+func line(c *engine.Call, initialising *slog.Logger, level slog.Level, text []byte) {
+	text = text[:min(len(text), maxLine)]
+	if st := of(c); st != nil {
+		st.log(level, text)
+		return
+	}
+	message, attrs := parseLine(text)
+	initialising.LogAttrs(context.Background(), level, message, attrs...)
 }
 
 // printed logs what a guest writes to its standard output and error.

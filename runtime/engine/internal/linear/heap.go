@@ -85,9 +85,10 @@ func (m *heap) Trim() error { return nil }
 // accounts is what every kind of memory keeps about the call it serves.
 type accounts struct{ limit, peak, refused uint64 }
 
-func (a *accounts) Begin(limit uint64) { *a = accounts{limit: limit} }
-func (a *accounts) Peak() uint64       { return a.peak }
-func (a *accounts) Refused() uint64    { return a.refused }
+func (a *accounts) Begin(limit uint64)   { *a = accounts{limit: limit} }
+func (a *accounts) Confine(limit uint64) { a.limit = limit }
+func (a *accounts) Peak() uint64         { return a.peak }
+func (a *accounts) Refused() uint64      { return a.refused }
 
 // allow reports whether the memory may have size bytes, and keeps account.
 func (a *accounts) allow(size, ceiling uint64) bool {

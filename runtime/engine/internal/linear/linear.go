@@ -20,6 +20,8 @@ type Memory interface {
 
 	// Begin starts a call that may have at most limit bytes.
 	Begin(limit uint64)
+	// Confine changes the limit of the call.
+	Confine(limit uint64)
 	// Peak is the greatest length since Begin; Refused the first length that
 	// was over the limit since, or zero.
 	Peak() uint64

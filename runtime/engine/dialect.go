@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"slices"
+
+	"armature/runtime/engine/internal/rewrite"
+)
+
+// Dialect lets modules run that are built for another host: it offers the
+// functions they import and keeps the memory that this host would keep for them.
+// A module speaks the dialect when it imports one of its functions.
+type Dialect interface {
+	// Name is how Module.Dialect tells it.
+	Name() string
+	// Imports are the functions it offers, in import modules of its own.
+	Imports() []Import
+	// Startup names the exports that initialise a module, in order. They run once,
+	// before the snapshot, with zeroes for parameters.
+	Startup(exports func(name string) (Export, bool)) []string
+	// NewKernel makes the kernel of an instance that is not initialised yet.
+	NewKernel() Kernel
+}
+
+// Kernel is what a dialect keeps for one instance beside the instance's own
+// memory. Like that it is frozen with the snapshot, cloned from it, and reset to it
+// after every call. It belongs to one goroutine at a time.
+type Kernel interface {
+	// Begin comes before an export runs, End after it has returned, with what it
+	// returned in Call.Result. Either may end the call as Call.Abort does; an error
+	// of End does too.
+	Begin(c *Call)
+	End(c *Call) error
+	// Said is what the guest has said so far of why it fails, if anything: of use when
+	// it traps.
+	Said() string
+	// Freeze keeps the present state as that of the snapshot. Nothing but Clone is
+	// used afterwards, by several goroutines at a time.
+	Freeze()
+	// Clone makes a kernel in the frozen state.
+	Clone() Kernel
+	// Reset goes back to the frozen state.
+	Reset()
+	// Trim gives memory back that the frozen state does not need.
+	Trim()
+}
+
+// dialectOf finds the dialect a module speaks; nil: the host's own.
+func (e *Engine) dialectOf(imports []rewrite.Func) Dialect {
+	for _, d := range e.cfg.Dialects {
+		for _, offered := range d.Imports() {
+			if slices.ContainsFunc(imports, func(im rewrite.Func) bool { return im.Module == offered.Module }) {
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+// Dialect is the name of the dialect the module speaks; empty: the host's own.
+func (m *Module) Dialect() string {
+	if m.dialect == nil {
+		return ""
+	}
+	return m.dialect.Name()
+}
+
+// Kernel is that of the instance the call runs in; nil unless its module speaks a
+// dialect.
+func (c *Call) Kernel() Kernel { return c.in.kernel }
+
+// startup runs the exports by which the dialect has modules initialise
+// themselves.
+func (in *instance) startup(names []string) *Error {
+	for _, name := range names {
+		if err := in.run(name, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serveKernel runs the export between what the dialect does before and after it.
+func (in *instance) serveKernel(c *Call, returns bool) (failed *Error) {
+	defer in.recovered(c.Export, &failed)
+	in.kernel.Begin(c)
+	if err := in.run(c.Export, c.Arg); err != nil {
+		if said := in.kernel.Said(); said != "" && (err.Reason == Trap || err.Reason == Exited) {
+			err.Detail = said + " (" + err.Detail + ")"
+		}
+		return err
+	}
+	if returns {
+		c.Result = in.stack[0]
+	}
+	if err := in.kernel.End(c); err != nil {
+		return &Error{Reason: Aborted, Export: c.Export, Err: err}
+	}
+	return nil
+}
+
+// Reserve counts n bytes that the host keeps for the guest against its memory
+// limit, in place of those counted before; false when that is over it.
+func (c *Call) Reserve(n uint64) bool {
+	in := c.in
+	have := uint64(0)
+	if in.mem != nil {
+		have = uint64(in.mem.Size())
+	}
+	if limit := c.limits.Memory; n > limit || have > limit-n {
+		c.refused = max(c.refused, n)
+		return false
+	}
+	c.reserved, c.reservedPeak = n, max(c.reservedPeak, n)
+	if in.memory != nil {
+		in.memory.Confine(max(c.limits.Memory-n, 1)) // 0 is no limit
+	}
+	return true
+}
+
+// Charge makes the call pay for work of the host that grows with what the guest
+// asks for. If it cannot, it ends at its next interruption.
+func (c *Call) Charge(fuel uint64) { c.charge(fuel) }
