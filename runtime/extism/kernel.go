@@ -1,0 +1,209 @@
+package extism
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/runtime/engine"
+	"armature/runtime/hostapi"
+)
+
+// kernel is what is kept for one instance.
+type kernel struct {
+	arena
+	state
+	frozen state
+	paid   bool // for putting back what was frozen
+}
+
+// state is what the kernel knows beside the blocks, all of it addresses and
+// lengths of the guest's choosing.
+type state struct {
+	inputAt   uint64 // where the input is in the arena; 0: nowhere yet
+	inputLen  uint64
+	inputGone bool // the guest has freed it, or set another
+
+	outputAt, outputLen uint64
+	errorAt             uint64
+
+	vars     map[string][]byte // a nil one is removed
+	varsOwn  bool              // not the snapshot's
+	varBytes int
+
+	status  int32  // of the latest HTTP answer
+	headers []byte // of it, as JSON; nil: there was none
+}
+
+func newKernel() *kernel {
+	k := &kernel{}
+	k.arena.clear()
+	return k
+}
+
+// of is the kernel of the instance that runs a call.
+func of(c *engine.Call) *kernel { return c.Kernel().(*kernel) }
+
+// Freeze implements engine.Kernel.
+func (k *kernel) Freeze() {
+	k.arena.freeze()
+	k.frozen = k.state
+	k.frozen.varsOwn = false
+}
+
+// Clone implements engine.Kernel.
+func (k *kernel) Clone() engine.Kernel {
+	c := &kernel{frozen: k.frozen}
+	c.arena.frozen = k.arena.frozen
+	c.Reset()
+	return c
+}
+
+// Reset implements engine.Kernel.
+func (k *kernel) Reset() {
+	k.arena.reset()
+	k.state = k.frozen
+	k.paid = false
+}
+
+// Trim implements engine.Kernel.
+func (k *kernel) Trim() {
+	k.arena.bytes, k.arena.blocks = nil, nil
+	k.arena.reset()
+}
+
+// Begin implements engine.Kernel: what the plugin has kept from its
+// initialisation counts from the start.
+func (k *kernel) Begin(c *engine.Call) {
+	if w := k.weight(); w > 0 && !c.Reserve(w) {
+		c.Abort(fault.New(fault.Exhausted, "", "The plugin starts with more memory than the call may have"))
+	}
+}
+
+// End implements engine.Kernel: an export succeeds with 0 and without an error
+// text, whatever it has output.
+func (k *kernel) End(c *engine.Call) error {
+	message := k.Said()
+	code := int32(uint32(c.Result))
+	switch {
+	case message != "":
+		return fault.Invalid("", "%s", message)
+	case code != 0:
+		return fault.Invalid("", "%s returned %d", c.Export, code)
+	}
+	if k.outputLen == 0 {
+		return nil
+	}
+	output, ok := k.span(k.outputAt, k.outputLen)
+	if !ok { // it was inside when it was set
+		return fault.New(fault.Trap, "", "%s: the output is gone", c.Export)
+	}
+	text, err := result(output)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Export, err)
+	}
+	hostapi.SetOutput(c, text)
+	return nil
+}
+
+// Said implements engine.Kernel.
+func (k *kernel) Said() string {
+	text, _ := k.text(k.errorAt)
+	return valid(text[:min(len(text), maxText)])
+}
+
+// maxText bounds the message of an error, in bytes.
+const maxText = 64 << 10
+
+// result is an output as JSON: as it is if it is JSON, or else as a string.
+func result(output []byte) ([]byte, error) {
+	if !utf8.Valid(output) {
+		return nil, fault.New(fault.Trap, "", "the output is neither JSON nor text in UTF-8; send other bytes by armature_respond")
+	}
+	if json.Valid(output) {
+		return output, nil
+	}
+	return document.AppendString(nil, string(output)), nil
+}
+
+// alloc gives the guest a block; 0 where there is no memory for it.
+func (k *kernel) alloc(c *engine.Call, n uint64) uint64 {
+	if n == 0 {
+		return 0
+	}
+	if n > maxArena {
+		_ = c.Reserve(n) // refused, so that a trap that comes of it is told as what it is
+		return 0
+	}
+	size := uint32(n)
+	if p := k.reuse(size); p != 0 {
+		k.settle(c)
+		return p
+	}
+	more := k.cost(size) + blockBytes + slack
+	if total := k.weight() + more; !c.Reserve(total) || total > maxArena {
+		return 0
+	}
+	c.Charge(more / bytesPerUnit)
+	return k.extend(size)
+}
+
+// settle makes the call pay, once, for what the reset has to do when something
+// has changed that was there from the start.
+func (k *kernel) settle(c *engine.Call) {
+	if k.changed && !k.paid {
+		k.paid = true
+		c.Charge((uint64(len(k.arena.frozen.bytes)) + blockBytes*uint64(len(k.arena.frozen.blocks))) / bytesPerUnit)
+	}
+}
+
+// bytesPerUnit is how many bytes are cleared for a unit of fuel, as in the guest's
+// own memory.
+const bytesPerUnit = 4
+
+// put makes a block of b; 0 for none. A host function that cannot answer ends the
+// call.
+func (k *kernel) put(c *engine.Call, b []byte) uint64 {
+	if len(b) == 0 {
+		return 0
+	}
+	p := k.alloc(c, uint64(len(b)))
+	if p == 0 {
+		c.Abort(fault.New(fault.Exhausted, "", "There is no memory left for an answer of %d bytes", len(b)))
+	}
+	room, _ := k.text(p)
+	copy(room, b)
+	return p
+}
+
+// argument is the block that a guest hands over, empty for address 0. An address of
+// nothing ends the call.
+func (k *kernel) argument(c *engine.Call, p uint64) []byte {
+	if p == 0 {
+		return nil
+	}
+	text, ok := k.text(p)
+	if !ok {
+		c.BadPointer(p, 0)
+	}
+	return text
+}
+
+// input is what the guest was called with, or has set in place of it.
+func (k *kernel) input(c *engine.Call) []byte {
+	if !k.inputGone {
+		return hostapi.Input(c)
+	}
+	text, _ := k.span(k.inputAt, k.inputLen)
+	return text
+}
+
+func valid(text []byte) string {
+	if utf8.Valid(text) {
+		return string(text)
+	}
+	return strings.ToValidUTF8(string(text), "\uFFFD")
+}

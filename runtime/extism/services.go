@@ -1,0 +1,191 @@
+package extism
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"log/slog"
+	"strings"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/runtime/abi"
+	"armature/runtime/engine"
+	"armature/runtime/hostapi"
+)
+
+// services are Extism's functions that reach beyond the arena.
+func (d *Dialect) services() []engine.Import {
+	none := types()
+	all := []engine.Import{
+		env("config_get", types(l), types(l), configGet),
+		env("var_get", types(l), types(l), varGet),
+		env("var_set", types(l, l), none, varSet),
+		env("http_request", types(l, l), types(l), httpRequest),
+		env("http_status_code", none, types(i), func(k *kernel, _ *engine.Call, s []uint64) { s[0] = uint64(uint32(k.status)) }),
+		env("http_headers", none, types(l), func(k *kernel, c *engine.Call, s []uint64) { s[0] = k.put(c, k.headers) }),
+		env("get_log_level", none, types(i), func(_ *kernel, _ *engine.Call, s []uint64) { s[0] = levelDebug }),
+	}
+	for name, level := range map[string]slog.Level{
+		"log_trace": slog.LevelDebug, "log_debug": slog.LevelDebug, "log_info": slog.LevelInfo,
+		"log_warn": slog.LevelWarn, "log_error": slog.LevelError,
+	} {
+		all = append(all, env(name, types(l), none, func(k *kernel, c *engine.Call, s []uint64) {
+			hostapi.Log(c, d.log, level, k.argument(c, s[0]))
+			k.discard(c, s[0]) // as Extism does
+		}))
+	}
+	return all
+}
+
+// levelDebug is what get_log_level answers, always, so that a plugin takes the same
+// way whoever reads its log.
+const levelDebug = 1
+
+// ask asks for a capability. An error ends the call, as it does in Extism.
+func ask(c *engine.Call, name string, request []byte) []byte {
+	answer, err := hostapi.Ask(c, name, request)
+	if err != nil {
+		c.Abort(err)
+	}
+	return answer
+}
+
+// configGet answers a setting of the plugin: a string as it is, anything else as
+// JSON.
+func configGet(k *kernel, c *engine.Call, s []uint64) {
+	key := k.argument(c, s[0])
+	s[0] = 0
+	if len(key) == 0 {
+		return
+	}
+	s[0] = k.put(c, plain(ask(c, abi.ConfigGet, keyed(key))))
+}
+
+// keyed is {"key": key}.
+func keyed(key []byte) []byte {
+	b := document.AppendString([]byte(`{"key":`), valid(key))
+	return append(b, '}')
+}
+
+// plain is the text of a JSON string, the text of any other value, and nothing
+// for null.
+func plain(value []byte) []byte {
+	if string(value) == "null" {
+		return nil
+	}
+	var text string
+	if len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &text) == nil {
+		return []byte(text)
+	}
+	return value
+}
+
+// httpRequest makes a request by http_fetch. Address 0 stands for an answer
+// without a body.
+func httpRequest(k *kernel, c *engine.Call, s []uint64) {
+	k.status, k.headers = 0, nil
+	var in struct {
+		URL     string            `json:"url"`
+		Method  string            `json:"method"`
+		Headers map[string]string `json:"headers"`
+	}
+	if err := json.Unmarshal(k.argument(c, s[0]), &in); err != nil {
+		c.Abort(fault.Wrap(fault.BadRequest, "", err, "http_request: the request is not the JSON it should be: %v", err))
+	}
+	request, err := json.Marshal(map[string]any{
+		"url": in.URL, "method": strings.ToUpper(in.Method), "headers": in.Headers, "body_base64": k.argument(c, s[1]),
+	})
+	if err != nil {
+		c.Abort(err)
+	}
+	var out struct {
+		Status  int32           `json:"status"`
+		Headers json.RawMessage `json:"headers"`
+		Body    string          `json:"body"`
+		Base64  []byte          `json:"body_base64"`
+	}
+	if err := json.Unmarshal(ask(c, abi.HTTPFetch, request), &out); err != nil {
+		c.Abort(err)
+	}
+	k.status, k.headers = out.Status, out.Headers
+	if out.Base64 != nil {
+		s[0] = k.put(c, out.Base64)
+		return
+	}
+	s[0] = k.put(c, []byte(out.Body))
+}
+
+// maxVars bounds what a call has in variables, in bytes, as Extism does.
+const maxVars = 1 << 20
+
+// varPrefix keeps variables apart from what armature1 keeps in the same store.
+const varPrefix = "extism:"
+
+// varGet answers a variable: as this call has set it, or as the plugin's store has
+// it where the plugin may use that.
+func varGet(k *kernel, c *engine.Call, s []uint64) {
+	key := string(k.argument(c, s[0]))
+	value, known := k.vars[key]
+	if !known {
+		answer, ok := store(c, abi.KVGet, keyed([]byte(varPrefix+key)))
+		if ok {
+			value, _ = base64.StdEncoding.DecodeString(string(plain(answer)))
+		}
+	}
+	s[0] = k.put(c, value)
+}
+
+// varSet sets a variable, or removes it, for the rest of the call, and in the
+// plugin's store where the plugin may use that.
+func varSet(k *kernel, c *engine.Call, s []uint64) {
+	key := string(k.argument(c, s[0]))
+	request := keyed([]byte(varPrefix + key))
+	if s[1] == 0 {
+		k.setVar(c, key, nil)
+		store(c, abi.KVDelete, request)
+	} else {
+		value := k.argument(c, s[1])
+		k.setVar(c, key, append([]byte{}, value...))
+		request = append(request[:len(request)-1], `,"value":"`...)
+		request = append(base64.StdEncoding.AppendEncode(request, value), `"}`...)
+		store(c, abi.KVSet, request)
+	}
+	k.discard(c, s[0]) // as Extism does
+	k.discard(c, s[1])
+}
+
+func (k *kernel) setVar(c *engine.Call, key string, value []byte) {
+	vars := make(map[string][]byte, len(k.vars)+1)
+	if k.varsOwn {
+		vars = k.vars
+	} else {
+		for name, v := range k.vars { // of the snapshot, which others share
+			vars[name] = v
+		}
+	}
+	if old, known := vars[key]; known {
+		k.varBytes -= len(key) + len(old)
+	}
+	if k.varBytes += len(key) + len(value); k.varBytes > maxVars {
+		c.Abort(fault.New(fault.Exhausted, "", "var_set: over %d bytes of variables", maxVars))
+	}
+	vars[key] = value
+	k.vars, k.varsOwn = vars, true
+}
+
+// store asks the plugin's store. Without the grant, or a store, variables live as
+// long as the call; that is told by the error, which a repeated call is told too.
+func store(c *engine.Call, name string, request []byte) (answer []byte, ok bool) {
+	if c.Warm() {
+		return nil, false
+	}
+	answer, err := hostapi.Ask(c, name, request)
+	switch {
+	case err == nil:
+		return answer, true
+	case err.Kind == fault.Permission || err.Kind == fault.NotImplemented:
+		return nil, false
+	}
+	c.Abort(err)
+	return nil, false
+}
