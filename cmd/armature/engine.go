@@ -2,6 +2,7 @@ package main
 
 import (
 	"armature/runtime/engine"
+	"armature/runtime/extism"
 	"armature/runtime/hostapi"
 	"armature/runtime/quickjs"
 )
@@ -12,5 +13,6 @@ func guestEngine(cfg hostapi.Config) engine.Config {
 	return engine.Config{
 		Imports:      imports,
 		Interpreters: []engine.Interpreter{quickjs.New(imports)},
+		Dialects:     []engine.Dialect{extism.New(cfg.Logger)},
 	}
 }

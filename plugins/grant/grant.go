@@ -35,8 +35,11 @@ type Given struct {
 func Asked(m *manifest.Manifest, imports []engine.ImportName) []string {
 	var asked []string
 	for _, im := range imports {
-		if im.Module == abi.Module && slices.Contains(manifest.Grantable(), im.Name) && m.Asks(im.Name) {
-			asked = append(asked, im.Name)
+		capabilities, _ := abi.Uses(im.Module, im.Name)
+		for _, c := range capabilities {
+			if slices.Contains(manifest.Grantable(), c) && m.Asks(c) {
+				asked = append(asked, c)
+			}
 		}
 	}
 	if slices.Contains(m.Grants, manifest.Elevated) {

@@ -47,6 +47,10 @@ type Method struct {
 	Result      json.RawMessage `json:"result,omitempty"` // JSON Schema
 	Description string          `json:"description,omitempty"`
 
+	// Input names the argument that is all an Extism export gets; empty: it gets
+	// the arguments, or the body of a request that has none.
+	Input string `json:"input,omitempty"`
+
 	arguments *schema.Schema
 }
 

@@ -114,6 +114,7 @@ func (x Method) validate(field, plugin string) error {
 		eachOf(field+".verbs", x.Verbs, func(s string) bool { return slices.Contains(verbs, s) },
 			"expected "+strings.Join(verbs, ", ")),
 		eachOf(field+".roles", x.Roles, plain, "expected the name of a role"),
+		check(x.Input == "" || plain(x.Input), field+".input", "expected the name of an argument"),
 		check(x.Tx == "" || x.Tx == TxManual, field+".tx", "expected %q or nothing, found %q", TxManual, x.Tx),
 	)
 }
