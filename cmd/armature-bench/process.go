@@ -30,8 +30,15 @@ func start(ctx context.Context, env []string, name string, args ...string) (*pro
 	if err != nil {
 		return nil, err
 	}
-	var log strings.Builder
-	cmd.Stderr = &log
+	// A file, as a service has: a pipe would wake this process for every line of
+	// the access log, on the cores that are measured.
+	log, err := os.CreateTemp("", "armature-bench-*.log")
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	defer os.Remove(log.Name()) // the server goes on writing to it
+	cmd.Stderr = log
 	begin := time.Now()
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -45,7 +52,8 @@ func start(ctx context.Context, env []string, name string, args ...string) (*pro
 	}()
 	if err != nil {
 		<-p.done
-		return nil, fmt.Errorf("%s did not start: %w\n%s", name, err, log.String())
+		said, _ := os.ReadFile(log.Name())
+		return nil, fmt.Errorf("%s did not start: %w\n%s", name, err, said)
 	}
 	_, p.address, _ = strings.Cut(strings.TrimSpace(line), "http://")
 	return p, nil

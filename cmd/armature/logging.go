@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"armature/core/accesslog"
 )
 
 // logging is what is logged, and how.
@@ -29,26 +30,25 @@ func (l *logging) flags(flags *pflag.FlagSet) {
 // journal is the log of a running server. What it shows can be changed.
 type journal struct {
 	main   *slog.Logger
-	access *slog.Logger // for requests
+	access *accesslog.Log // for requests
 
 	level     slog.LevelVar
-	noAccess  atomic.Bool
 	slowQuery atomic.Int64 // nanoseconds
 }
 
 func openJournal(l logging, w io.Writer) (*journal, error) {
 	var out journal
 	options := &slog.HandlerOptions{Level: &out.level}
-	var h slog.Handler
 	switch l.format {
 	case "text":
-		h = slog.NewTextHandler(w, options)
+		out.access = accesslog.New(w, accesslog.Text)
+		out.main = slog.New(slog.NewTextHandler(out.access.Beside(), options))
 	case "json":
-		h = slog.NewJSONHandler(w, options)
+		out.access = accesslog.New(w, accesslog.JSON)
+		out.main = slog.New(slog.NewJSONHandler(out.access.Beside(), options))
 	default:
 		return nil, fmt.Errorf("--log-format %q: use text or json", l.format)
 	}
-	out.main, out.access = slog.New(h), slog.New(switched{h, &out.noAccess})
 	return &out, out.set(l)
 }
 
@@ -58,20 +58,10 @@ func (out *journal) set(l logging) error {
 		return fmt.Errorf("--slow-query-ms %d: must be 0 or more", l.slow)
 	}
 	out.level.Set(l.level)
-	out.noAccess.Store(!l.access)
+	out.access.Enable(l.access && l.level <= slog.LevelInfo)
 	out.slowQuery.Store(int64(time.Duration(l.slow) * time.Millisecond))
 	return nil
 }
 
 // slow is how long an SQL statement may take before it is logged.
 func (out *journal) slow() time.Duration { return time.Duration(out.slowQuery.Load()) }
-
-// switched is a log that can be off.
-type switched struct {
-	slog.Handler
-	off *atomic.Bool
-}
-
-func (s switched) Enabled(ctx context.Context, level slog.Level) bool {
-	return !s.off.Load() && s.Handler.Enabled(ctx, level)
-}

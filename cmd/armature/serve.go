@@ -98,6 +98,7 @@ func (a *app) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	defer out.access.Close()
 	log := out.main
 	proxies, err := proxy.Parse(s.proxies)
 	if err != nil {

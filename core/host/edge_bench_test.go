@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +16,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
+	"armature/core/accesslog"
 	"armature/core/host"
 	"armature/core/host/hosttest"
 	"armature/core/httpapi"
@@ -44,7 +44,7 @@ func BenchmarkEdge(b *testing.B) {
 	sites := oneSite{s.Tenant}
 	without := httpapi.New(httpapi.Config{Sites: sites})
 	with := m.Beside(httpapi.New(httpapi.Config{
-		Sites: sites, Access: slog.New(slog.NewTextHandler(log, nil)), Meter: metrics.NewHTTP(m.Registry),
+		Sites: sites, Access: accesslog.New(log, accesslog.Text), Meter: metrics.NewHTTP(m.Registry),
 	}))
 	bare := bareRead(b)
 

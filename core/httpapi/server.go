@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"armature/core/accesslog"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/proxy"
@@ -24,7 +25,7 @@ type Config struct {
 	Proxies proxy.Trusted
 	Ready   func(ctx context.Context) error // nil: ready whenever alive
 	Logger  *slog.Logger                    // nil: nothing is logged
-	Access  *slog.Logger                    // gets a line for every request; nil: none is written
+	Access  *accesslog.Log                  // gets a line for every request; nil: none is written
 	Meter   Meter                           // counts requests; nil: nobody does
 	Tracer  trace.Tracer                    // follows requests; nil: nobody does
 	Now     func() time.Time                // nil: time.Now; for durations and limits
@@ -53,7 +54,7 @@ type server struct {
 	proxies proxy.Trusted
 	ready   func(ctx context.Context) error
 	log     *slog.Logger
-	access  *slog.Logger
+	access  *accesslog.Log
 	meter   Meter
 	tracer  trace.Tracer
 	now     func() time.Time
@@ -136,14 +137,14 @@ func (x *exchange) finish() {
 	if x.release != nil {
 		x.release()
 	}
-	took := x.server.now().Sub(x.arrived)
+	answered := x.server.now()
 	if x.server.meter != nil {
-		x.server.meter.End(x.route.kind.String(), x.r.Method, x.w.status, took)
+		x.server.meter.End(x.route.kind.String(), x.r.Method, x.w.status, answered.Sub(x.arrived))
 	}
 	if x.span != nil {
 		x.endSpan()
 	}
-	x.logAccess(took)
+	x.logAccess(answered)
 }
 
 // hostname is the host of a request in lower case and without its port.

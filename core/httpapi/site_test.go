@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"armature/core/accesslog"
 	"armature/core/doctypes"
 	"armature/core/document"
 	"armature/core/fault"
@@ -96,11 +97,13 @@ func newSiteIn(t testing.TB, dir string) *testSite {
 			return store.WithObserver(ctx, fn)
 		},
 	}
-	log := slog.New(slog.NewTextHandler(s.log, nil))
+	access := accesslog.New(s.log, accesslog.Text)
+	access.Close() // so that nothing is late
+	log := slog.New(slog.NewTextHandler(access.Beside(), nil))
 	s.handler = httpapi.New(httpapi.Config{
 		Sites:  s,
 		Ready:  func(context.Context) error { return s.ready },
-		Logger: log, Access: log,
+		Logger: log, Access: access,
 	})
 	return s
 }
