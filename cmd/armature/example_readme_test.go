@@ -3,6 +3,10 @@ package main_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -86,4 +90,31 @@ func atOnce(workers, times int, do func() string) []string {
 	}
 	done.Wait()
 	return got
+}
+
+// TestExampleWebhook: the README, and a delivery that comes eight times at once.
+func TestExampleWebhook(t *testing.T) {
+	compiler(t, "openssl", "apt-get install openssl")
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		w := in.walk()
+		w.follow("webhook-receiver")
+		secret := w.variable("SECRET")
+		again := atOnce(8, 4, func() string {
+			cmd := exec.Command("sh", "-c", `printf %s "$(./send.sh "$URL" msg_once '{"type": "crowd"}')"`)
+			cmd.Dir = filepath.Join(w.examples, "webhook-receiver")
+			cmd.Env = append(os.Environ(), "URL="+w.server.url, "SECRET="+secret)
+			out, err := cmd.Output()
+			if err != nil {
+				t.Error(err)
+			}
+			return string(out)
+		})
+		first := slices.DeleteFunc(slices.Clone(again), func(answer string) bool { return answer == `{"message":{"received":"msg_once","again":true}} 200` })
+		if !slices.Equal(first, []string{`{"message":{"received":"msg_once"}} 200`}) {
+			t.Errorf("answers to who was not told that it is here already: %q", first)
+		}
+		if got := w.server.want("GET", "/api/resource/Webhook%20Delivery?filters="+url.QueryEscape(`[["event_type","=","crowd"]]`), nil).([]any); len(got) != 1 {
+			t.Errorf("stored %v", got)
+		}
+	})
 }

@@ -160,3 +160,13 @@ func (w *walk) enter(command string) (string, error) {
 	}
 	return strings.TrimSuffix(out, end), err
 }
+
+// variable is the value of a variable of the shell's.
+func (w *walk) variable(name string) string {
+	w.t.Helper()
+	out, err := w.enter(`printf %s "$` + name + `"`)
+	if err != nil || out == "" {
+		w.t.Fatalf("%s is %q: %v", name, out, err)
+	}
+	return out
+}
