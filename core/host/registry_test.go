@@ -1,0 +1,796 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/host"
+	"armature/core/host/hosttest"
+	"armature/core/identity"
+	"armature/core/query"
+	"armature/core/site"
+	"armature/core/store"
+)
+
+// processes makes processes of one installation: on one data folder with SQLite,
+// each with a data folder of its own with PostgreSQL.
+type processes struct {
+	t      *testing.T
+	config host.Config
+	shared bool // the data folder
+}
+
+func eachInstallation(t *testing.T, test func(t *testing.T, p *processes)) {
+	t.Run("SQLite", func(t *testing.T) { test(t, newProcesses(t, true)) })
+	t.Run("PostgreSQL", func(t *testing.T) { test(t, newProcesses(t, false)) })
+}
+
+func newProcesses(t *testing.T, shared bool) *processes {
+	t.Helper()
+	p := &processes{t: t, config: host.Config{Version: "test", Password: "correct horse battery"}, shared: shared}
+	var err error
+	if p.config.Master, err = site.ParseMaster(strings.Repeat("5a", 32)); err != nil {
+		t.Fatal(err)
+	}
+	p.config.Layout = host.Layout{Data: t.TempDir()}
+	if !shared {
+		hosttest.OnPostgres(t, &p.config)
+	}
+	return p
+}
+
+// start is another process.
+func (p *processes) start(change ...func(*host.Config)) (*host.Set, host.Layout) {
+	p.t.Helper()
+	c := p.config
+	if !p.shared {
+		c.Layout.Data = p.t.TempDir()
+	}
+	for _, fn := range change {
+		fn(&c)
+	}
+	if err := c.Layout.Make(); err != nil {
+		p.t.Fatal(err)
+	}
+	s := host.NewSet(c)
+	p.t.Cleanup(s.CloseAll)
+	return s, c.Layout
+}
+
+// unique is the name of a site that no other test has on the same PostgreSQL.
+func unique(name string) string {
+	return fmt.Sprintf("%s-%d-%d", name, os.Getpid(), time.Now().UnixNano())
+}
+
+func note(t *testing.T, s *host.Set, name, text string) {
+	t.Helper()
+	tenant, err := s.Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = tenant.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+		_, err := tenant.Documents.Insert(t.Context(), tx, identity.Root(), "ToDo", map[string]any{"description": text})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func notes(t *testing.T, s *host.Set, name string) (n int64) {
+	t.Helper()
+	tenant, err := s.Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = tenant.Store.Read(t.Context(), func(tx document.Tx) (err error) {
+		n, err = tenant.Documents.Count(t.Context(), tx, identity.Root(), "ToDo", &query.Query{})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func names(t *testing.T, s *host.Set) (names []string) {
+	t.Helper()
+	sites, err := s.Sites(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range sites {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// TestProcessesShareSites: what one process makes of the list of sites and of
+// their configurations is what the others have.
+func TestProcessesShareSites(t *testing.T) {
+	eachInstallation(t, func(t *testing.T, p *processes) {
+		a, _ := p.start()
+		b, _ := p.start()
+		shop, docs := unique("shop"), unique("docs")
+		create(t, a, shop)
+		create(t, b, docs)
+		configure(t, b, shop, "hosts", `["shop.example"]`)
+		configure(t, a, docs, "hosts", `["docs.example"]`)
+		for _, s := range []*host.Set{a, b} {
+			s.Refresh(t.Context())
+			if x, y, z := acquired(t, s, "shop.example"), acquired(t, s, "docs.example"), acquired(t, s, "other.example"); x != shop || y != docs || z != "" {
+				t.Errorf("answers by %q, %q and %q", x, y, z)
+			}
+		}
+		note(t, a, shop, "one")
+		if n := notes(t, b, shop); n != 1 {
+			t.Errorf("the other process sees %d documents", n)
+		}
+		if _, err := b.Registry().Drop(t.Context(), shop); err != nil {
+			t.Fatal(err)
+		}
+		a.Refresh(t.Context())
+		if got := acquired(t, a, "shop.example"); got != "" {
+			t.Errorf("%q answers for a site that was dropped elsewhere", got)
+		}
+		if a.Tenant(shop) != nil {
+			t.Error("it is still open")
+		}
+		if got := names(t, b); !slices.Equal(got, []string{docs}) {
+			t.Errorf("sites %q", got)
+		}
+		for what, err := range map[string]error{
+			"dropped again":    second(b.Registry().Drop(t.Context(), shop)),
+			"erased elsewhere": b.Registry().Erase(t.Context(), unique("none")),
+			"configured": second(b.Registry().Configure(t.Context(), shop, func(c *site.Config) (*site.Config, error) {
+				return c, nil
+			})),
+			"opened": second(b.Open(t.Context(), shop)),
+		} {
+			if !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("a site that is not there, %s: %v", what, err)
+			}
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestRefusedConfiguration: what a configuration may not say is refused with the
+// reason, wherever it is kept, and changes nothing.
+func TestRefusedConfiguration(t *testing.T) {
+	eachInstallation(t, func(t *testing.T, p *processes) {
+		s, _ := p.start()
+		name := unique("s")
+		create(t, s, name)
+		configure(t, s, name, "time_zone", `"Asia/Tokyo"`)
+		for key, value := range map[string]string{
+			"time_zone": `"Nowhere"`, "hosts": `"a"`, "rate_limit": `{"limit": -1}`, "allowed_private_hosts": `["a b"]`, "max_file_size": `many`,
+		} {
+			_, err := s.Registry().Configure(t.Context(), name, func(c *site.Config) (*site.Config, error) {
+				return c.With(key, json.RawMessage(value))
+			})
+			if err == nil || !strings.Contains(err.Error()+fault.From(err).Message, key) {
+				t.Errorf("%s = %s: %v", key, value, err)
+			}
+		}
+		s.Refresh(t.Context())
+		if got := s.Tenant(name).Site.Location().String(); got != "Asia/Tokyo" {
+			t.Errorf("time zone %s", got)
+		}
+	})
+}
+
+// TestConfiguredAtOnce: processes that set different keys at the same time all
+// have their way.
+func TestConfiguredAtOnce(t *testing.T) {
+	eachInstallation(t, func(t *testing.T, p *processes) {
+		first, _ := p.start()
+		name := unique("s")
+		create(t, first, name)
+		var work sync.WaitGroup
+		for n := range 8 {
+			s, _ := p.start()
+			work.Go(func() {
+				for m := range 5 {
+					configure(t, s, name, fmt.Sprintf("key_%d_%d", n, m), fmt.Sprint(n*m))
+				}
+			})
+		}
+		work.Wait()
+		first.Refresh(t.Context())
+		config := first.Tenant(name).Site.Config()
+		for n := range 8 {
+			for m := range 5 {
+				if v, _ := config.Get(fmt.Sprintf("key_%d_%d", n, m)); string(v) != fmt.Sprint(n*m) {
+					t.Errorf("key_%d_%d is %q", n, m, v)
+				}
+			}
+		}
+	})
+}
+
+// TestMadeAtOnce: of many who make a site of one name, on an installation that
+// nobody has used yet, one succeeds, and the others are told why not.
+func TestMadeAtOnce(t *testing.T) {
+	eachInstallation(t, func(t *testing.T, p *processes) {
+		name := unique("s")
+		var made, taken atomic.Int64
+		var work sync.WaitGroup
+		for range 10 {
+			work.Go(func() {
+				c := p.config
+				c.Layout.Data = t.TempDir()
+				if p.shared {
+					c.Layout = p.config.Layout
+				}
+				r := host.NewRegistry(host.RegistryConfig{Layout: c.Layout, Database: c.Database, Schema: c.Registry})
+				defer r.Close()
+				switch err := r.Create(t.Context(), name); {
+				case err == nil:
+					made.Add(1)
+				case errors.Is(err, fs.ErrExist):
+					taken.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		work.Wait()
+		if made.Load() != 1 || taken.Load() != 9 {
+			t.Errorf("made %d times, taken %d times", made.Load(), taken.Load())
+		}
+	})
+}
+
+// TestMadeAnew: a site that was dropped does not come back in the one that is
+// made under its name at once, not even where nobody has noticed that it was
+// dropped; and its data is not lost.
+func TestMadeAnew(t *testing.T) {
+	eachInstallation(t, func(t *testing.T, p *processes) {
+		serving, _ := p.start() // never refreshed: it notices nothing by itself
+		name := unique("s")
+		create(t, serving, name)
+		configure(t, serving, name, "app_name", `"old"`)
+		note(t, serving, name, "old")
+		serving.Close(name)
+
+		other, _ := p.start()
+		kept, err := other.Registry().Drop(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept.Folder == "" && kept.Schema == "" {
+			t.Error("nobody is told where the data is")
+		}
+		create(t, other, name)
+		if got := acquired(t, serving, "any.example"); got != name {
+			t.Errorf("%q answers", got)
+		}
+		for who, s := range map[string]*host.Set{"who made it": other, "who slept": serving} {
+			if n := notes(t, s, name); n != 0 {
+				t.Errorf("%s: the new site has %d documents", who, n)
+			}
+			if _, set := s.Tenant(name).Site.Config().Get("app_name"); set {
+				t.Errorf("%s: the new site has the configuration of the old one", who)
+			}
+		}
+		// A process that had it open, too: the tenant is another one.
+		old := serving.Tenant(name)
+		if _, err := serving.Registry().Drop(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		if fresh := create(t, serving, name); fresh == old {
+			t.Error("the new site is served by what the old one was")
+		}
+	})
+}
+
+// TestUndrop: a site that was dropped is brought back as it was, unless its name
+// is taken, and one that was erased is not.
+func TestUndrop(t *testing.T) {
+	eachInstallation(t, func(t *testing.T, p *processes) {
+		s, _ := p.start()
+		name := unique("s")
+		create(t, s, name)
+		if p.shared {
+			if err := s.Registry().Undrop(t.Context(), name); err == nil || !strings.Contains(err.Error(), "dropped") {
+				t.Errorf("the error does not say which folder to move: %v", err)
+			}
+			return
+		}
+		configure(t, s, name, "app_name", `"old"`)
+		note(t, s, name, "old")
+		ctx, r := t.Context(), s.Registry()
+		if err := r.Undrop(ctx, name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("nothing was dropped: %v", err)
+		}
+		drop := func() {
+			t.Helper()
+			if _, err := r.Drop(ctx, name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		drop()
+		create(t, s, name)
+		if err := r.Undrop(ctx, name); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("over a site: %v", err)
+		}
+		if err := r.Erase(ctx, name); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Undrop(ctx, name); err != nil {
+			t.Fatal(err)
+		}
+		s.Refresh(ctx)
+		if n := notes(t, s, name); n != 1 {
+			t.Errorf("it came back with %d documents", n)
+		}
+		if v, _ := s.Tenant(name).Site.Config().Get("app_name"); string(v) != `"old"` {
+			t.Errorf("and with app_name %s", v)
+		}
+		drop()
+		if err := r.Erase(ctx, name); err != nil { // those that were dropped
+			t.Fatal(err)
+		}
+		if err := r.Undrop(ctx, name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("an erased site: %v", err)
+		}
+	})
+}
+
+// TestStage: a site that is being made is seen by nobody until it is whole; then
+// it takes the place of the one that is there only when told to.
+func TestStage(t *testing.T) {
+	eachInstallation(t, func(t *testing.T, p *processes) {
+		s, layout := p.start()
+		name, ctx, r := unique("s"), t.Context(), s.Registry()
+		config, err := site.ParseConfig([]byte(`{"app_name": "staged"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stage := func() host.Stage {
+			t.Helper()
+			st, err := r.Stage(ctx, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db, err := store.Open(ctx, st.Place().Database, st.Place().Schema, store.Options{})
+			if err == nil {
+				err = db.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return st
+		}
+		gone := func(st host.Stage) {
+			t.Helper()
+			if err := st.Discard(); err != nil {
+				t.Error(err)
+			}
+			if exists(st.Dir()) {
+				t.Error("the folder is left")
+			}
+			if schema := st.Place().Schema; schema != "" {
+				if found, err := store.HasSchema(ctx, p.config.Database, schema); err != nil || found {
+					t.Errorf("the schema is left: %v, %v", found, err)
+				}
+			}
+		}
+		first := stage()
+		p.start(func(c *host.Config) { c.Layout = layout }) // a process that starts meanwhile
+		if got := names(t, s); len(got) != 0 {
+			t.Errorf("sites %q", got)
+		}
+		gone(first)
+		create(t, s, name)
+		note(t, s, name, "old")
+		refused := stage()
+		if _, err := refused.Publish(ctx, config, false); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("over a site: %v", err)
+		}
+		gone(refused)
+		if n := notes(t, s, name); n != 1 {
+			t.Errorf("%d documents", n)
+		}
+		kept, err := stage().Publish(ctx, config, true)
+		if err != nil || kept.Folder == "" && kept.Schema == "" {
+			t.Fatalf("kept %+v, %v", kept, err)
+		}
+		s.Refresh(ctx)
+		if n := notes(t, s, name); n != 0 {
+			t.Errorf("%d documents", n)
+		}
+		if v, _ := s.Tenant(name).Site.Config().Get("app_name"); string(v) != `"staged"` {
+			t.Errorf("app_name %s", v)
+		}
+	})
+}
+
+// TestErasedEverywhere: what a machine keeps of a site goes when the site is
+// erased on another one, whether its server notices or starts later.
+func TestErasedEverywhere(t *testing.T) {
+	p := newProcesses(t, false)
+	a, _ := p.start()
+	running, here := p.start()
+	name := unique("s")
+	create(t, a, name)
+	note(t, running, name, "one")
+	stopped, later := p.start()
+	note(t, stopped, name, "two")
+	stopped.CloseAll()
+	for _, l := range []host.Layout{here, later} {
+		if !exists(l.SitePlugins(name)) {
+			t.Fatal("a machine that uses a site has no folder for it")
+		}
+	}
+	if err := a.Registry().Erase(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+	running.Refresh(t.Context())
+	p.start(func(c *host.Config) { c.Layout = later })
+	for _, l := range []host.Layout{here, later} {
+		if exists(l.Site(name)) {
+			t.Errorf("%s is still there", l.Site(name))
+		}
+	}
+	if got := names(t, a); len(got) != 0 {
+		t.Errorf("sites %q", got)
+	}
+}
+
+// TestLookIsCheap: while nothing changes, a look at any number of sites is one
+// statement; a change of one replaces its record and no other.
+func TestLookIsCheap(t *testing.T) {
+	eachInstallation(t, func(t *testing.T, p *processes) {
+		s, _ := p.start()
+		r := s.Registry()
+		for n := range 40 {
+			if err := r.Create(t.Context(), fmt.Sprintf("s%02d", n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		statements := 0
+		look := func() []*host.Record {
+			t.Helper()
+			statements = 0
+			list, err := r.Look(store.WithObserver(t.Context(), func(string, []any, time.Duration) { statements++ }))
+			if err != nil || len(list) != 40 {
+				t.Fatalf("%d sites, %v", len(list), err)
+			}
+			return list
+		}
+		before := look()
+		if again := look(); !slices.Equal(before, again) || statements > 1 {
+			t.Errorf("%d statements, the same records: %v", statements, slices.Equal(before, again))
+		}
+		configure(t, s, "s07", "app_name", `"x"`)
+		changed := 0
+		for i, record := range look() {
+			if record != before[i] {
+				changed++
+				if record.Name != "s07" {
+					t.Errorf("%s has another record", record.Name)
+				}
+			}
+		}
+		if changed != 1 {
+			t.Errorf("%d records are others", changed)
+		}
+	})
+}
+
+// TestTendedOnce: of many processes one has a site's housekeeping to do.
+func TestTendedOnce(t *testing.T) {
+	p := newProcesses(t, false)
+	first, _ := p.start()
+	name := unique("s")
+	if err := first.Registry().Create(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+	var mine atomic.Int64
+	var work sync.WaitGroup
+	for range 6 {
+		s, _ := p.start()
+		work.Go(func() {
+			sites, err := s.Sites(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for range 3 {
+				ok, err := s.Registry().Tend(t.Context(), sites[0])
+				if err != nil {
+					t.Error(err)
+				}
+				if ok {
+					mine.Add(1)
+				}
+			}
+		})
+	}
+	work.Wait()
+	if mine.Load() != 1 {
+		t.Errorf("%d were told that it is theirs", mine.Load())
+	}
+}
+
+// TestLastConfigurationStays: while a site is opened and closed, what was set
+// last is what it goes by after the next look, every time.
+func TestLastConfigurationStays(t *testing.T) {
+	eachInstallation(t, func(t *testing.T, p *processes) {
+		s, _ := p.start()
+		name := unique("s")
+		create(t, s, name)
+		stop := make(chan struct{})
+		var work sync.WaitGroup
+		work.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					s.Close(name)
+					acquired(t, s, "x")
+				}
+			}
+		})
+		for n := range 30 {
+			configure(t, s, name, "app_name", fmt.Sprint(n))
+			s.Refresh(t.Context())
+			eventually(t, "the site is open", func() bool { return s.Tenant(name) != nil })
+			if tenant := s.Tenant(name); tenant != nil {
+				if got, _ := tenant.Site.Config().Get("app_name"); string(got) != fmt.Sprint(n) {
+					t.Errorf("set to %d, goes by %s", n, got)
+				}
+			}
+		}
+		close(stop)
+		work.Wait()
+	})
+}
+
+// TestTakesFoldersOver: an installation on PostgreSQL whose sites are folders
+// goes on with what it had, once; what cannot be read is left alone.
+func TestTakesFoldersOver(t *testing.T) {
+	p := newProcesses(t, false)
+	name, broken := unique("a"), unique("b")
+	s, _ := p.start()
+	create(t, s, name)
+	note(t, s, name, "from before")
+
+	// An installation that knows of the schema by a folder only.
+	hosttest.OnPostgres(t, &p.config)
+	var log lockedText
+	withLog := func(c *host.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) }
+	data := host.Layout{Data: t.TempDir()}
+	prepare := func(l host.Layout, name, text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(l.SitePlugins(name), 0o700), os.WriteFile(l.Config(name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	prepare(data, name, `{"hosts": ["a.example"], "later": [1]}`)
+	prepare(data, broken, `{"hosts": `)
+	at := func(l host.Layout) func(*host.Config) { return func(c *host.Config) { c.Layout = l } }
+	first, _ := p.start(at(data), withLog)
+	if got := acquired(t, first, "a.example"); got != name {
+		t.Errorf("%q answers", got)
+	}
+	if n := notes(t, first, name); n != 1 {
+		t.Errorf("%d documents", n)
+	}
+	if v, _ := first.Tenant(name).Site.Config().Get("later"); string(v) != "[1]" {
+		t.Errorf("a key that is not known is %s", v)
+	}
+	if got := names(t, first); !slices.Equal(got, []string{name}) {
+		t.Errorf("sites %q", got)
+	}
+	if exists(data.Config(name)) || !exists(filepath.Join(data.Site(name), "site_config.taken-over.json")) {
+		t.Error("the file looks as if it counted")
+	}
+	for _, want := range []string{"was taken into the database", "correct it and start again"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log does not say %q:\n%s", want, log.String())
+		}
+	}
+
+	// Another machine has a copy of the folder: nothing of it counts any more.
+	stale := host.Layout{Data: t.TempDir()}
+	prepare(stale, name, `{"hosts": ["stale.example"]}`)
+	log.reset()
+	other, _ := p.start(at(stale), withLog)
+	if x, y := acquired(t, other, "a.example"), acquired(t, other, "stale.example"); x != name || y != "" {
+		t.Errorf("%q and %q answer", x, y)
+	}
+	if !strings.Contains(log.String(), "the file is not read") {
+		t.Errorf("nobody is told of the file:\n%s", log.String())
+	}
+	// Nor does it bring the site back.
+	if _, err := other.Registry().Drop(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+	third, _ := p.start(at(stale))
+	if got := names(t, third); len(got) != 0 {
+		t.Errorf("sites %q", got)
+	}
+}
+
+// TestDatabaseGoesAway: while the list of sites cannot be read the last one
+// counts, which is logged once, and the next one is read when it can be.
+func TestDatabaseGoesAway(t *testing.T) {
+	p := newProcesses(t, false)
+	other, _ := p.start()
+	gate := newGate(t, p.config.Database)
+	var log lockedText
+	s, _ := p.start(func(c *host.Config) {
+		c.Database = gate.url
+		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	})
+	name, late := unique("s"), unique("t")
+	create(t, s, name)
+	gate.close()
+	for range 3 {
+		s.Refresh(t.Context())
+	}
+	if n := strings.Count(log.String(), "look for sites"); n != 1 {
+		t.Errorf("logged %d times:\n%s", n, log.String())
+	}
+	if err := s.Ready(t.Context()); err == nil {
+		t.Error("ready without a database")
+	}
+	if got := acquired(t, s, "x"); got != name {
+		t.Errorf("%q answers", got)
+	}
+	create(t, other, late)
+	configure(t, other, late, "hosts", `["late.example"]`)
+	gate.open()
+	eventually(t, "the new site answers", func() bool {
+		s.Refresh(t.Context())
+		return acquired(t, s, "late.example") == late
+	})
+	if err := s.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// gate is a way to PostgreSQL that can be closed.
+type gate struct {
+	t        *testing.T
+	url      string
+	to       string
+	listener net.Listener
+
+	mu    sync.Mutex
+	shut  bool
+	conns []net.Conn
+}
+
+func newGate(t *testing.T, database string) *gate {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gate{t: t, to: u.Host}
+	if g.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	u.Host = g.listener.Addr().String()
+	g.url = u.String()
+	t.Cleanup(func() { g.listener.Close(); g.close() })
+	go g.run()
+	return g
+}
+
+func (g *gate) run() {
+	for {
+		in, err := g.listener.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.Dial("tcp", g.to)
+		g.mu.Lock()
+		if g.shut || err != nil {
+			in.Close()
+			if err == nil {
+				out.Close()
+			}
+			g.mu.Unlock()
+			continue
+		}
+		g.conns = append(g.conns, in, out)
+		g.mu.Unlock()
+		go func() { _, _ = io.Copy(in, out) }()
+		go func() { _, _ = io.Copy(out, in) }()
+	}
+}
+
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shut = true
+	for _, c := range g.conns {
+		c.Close()
+	}
+	g.conns = nil
+}
+
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shut = false
+}
+
+// TestCatchUpEnds: a request to a site that is being looked at waits no longer
+// than its client.
+func TestCatchUpEnds(t *testing.T) {
+	plugins := &stuckPlugins{countingPlugins: countingPlugins{open: map[string]int{}}, asked: make(chan struct{}, 8), goOn: make(chan struct{})}
+	s, _ := newSet(t, func(c *host.Config) { c.Plugins = plugins })
+	create(t, s, "default")
+	<-plugins.asked // while it was opened
+	ctx, stop := context.WithCancel(t.Context())
+	var polling sync.WaitGroup
+	polling.Go(func() { s.Poll(ctx) })
+	eventually(t, "nobody looks at the site any more", func() bool { return !s.Active("default") })
+	stop()
+	polling.Wait()
+	plugins.stuck.Store(true)
+	r := httptest.NewRequest("GET", "/", nil)
+	var first sync.WaitGroup
+	first.Go(func() {
+		if _, release, err := s.Acquire(t.Context(), "x", r); err == nil {
+			release()
+		}
+	})
+	<-plugins.asked
+	brief, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	if _, release, err := s.Acquire(brief, "x", r); err == nil {
+		release()
+	}
+	if took := time.Since(begun); took > 4*time.Second {
+		t.Errorf("a client that left waited for %s", took)
+	}
+	if !plugins.deadline.Load() {
+		t.Error("the look has no end")
+	}
+	close(plugins.goOn)
+	first.Wait()
+}
+
+// stuckPlugins takes its time.
+type stuckPlugins struct {
+	countingPlugins
+	stuck, deadline atomic.Bool
+	asked, goOn     chan struct{}
+}
+
+func (p *stuckPlugins) Refresh(ctx context.Context, _ string) {
+	p.asked <- struct{}{}
+	if p.stuck.Load() {
+		_, has := ctx.Deadline()
+		p.deadline.Store(has)
+		<-p.goOn
+	}
+}
