@@ -141,8 +141,8 @@ func (c *Call) Blocking(fn func()) {
 // or if its time is up. Long work spends as it goes along, so that others get
 // their turns.
 func (c *Call) Spend(fuel uint64) {
-	c.charge(min(fuel, c.limits.Fuel))
-	if int64(c.in.meter.Get()) < 0 {
+	c.charge(min(fuel, c.fuelLeft()))
+	if int64(c.in.meter.Get())>>rewrite.FuelShift <= 0 {
 		c.in.yield()
 	}
 }

@@ -96,6 +96,7 @@ func (st *State) fits(c *engine.Call, name string, length uint64) {
 // ask does what the capability is for, if the call may use it, and leaves the
 // answer in st. An error is one the guest may know of.
 func (st *State) ask(c *engine.Call, cp capability, request []byte) *fault.Error {
+	pay(c, request)
 	st.work = work{st: st, run: cp.run, request: request}
 	w := &st.work
 	switch {
@@ -115,6 +116,7 @@ func (st *State) ask(c *engine.Call, cp capability, request []byte) *fault.Error
 	if limit := st.limits.Input; w.err == nil && len(st.answer) > limit {
 		w.err = ending{fault.New(fault.Exhausted, "", "%s: the answer is over %d bytes", cp.name, limit)}
 	}
+	c.Spend(byteFuel * uint64(len(st.answer)))
 	if st.record != nil {
 		st.record.answered(cp.name, w.request, st.answer, w.err)
 	}

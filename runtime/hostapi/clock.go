@@ -42,6 +42,7 @@ func random(source io.Reader) func(*engine.Call, []uint64) {
 		if n > maxRandom {
 			c.Abort(fault.New(fault.Exhausted, "", "random: more than %d bytes at once", maxRandom))
 		}
+		c.Spend(byteFuel * uint64(n))
 		b := receive(c, stack[0], stack[1])
 		st := of(c)
 		if st != nil && st.replay != nil {

@@ -55,11 +55,12 @@ func output(c *engine.Call, stack []uint64) {
 	st.output = append(st.output[:0], receive(c, stack[0], stack[1])...)
 }
 
-// bound ends a call whose result is too long.
+// bound ends a call whose result is too long, and has it pay for one that is not.
 func (st *State) bound(c *engine.Call, length uint64) {
 	if limit := st.limits.Output; length > uint64(limit) {
 		c.Abort(fault.New(fault.Exhausted, "", "The result is over %d bytes", limit))
 	}
+	c.Spend(byteFuel * length)
 }
 
 // take delivers what is left of the latest answer.
@@ -87,7 +88,9 @@ func end(c *engine.Call, kind int32, text func() []byte) {
 	if kind < 0 || kind > 255 || !fault.Kind(kind).Valid() {
 		c.Abort(fault.New(fault.Trap, "", "throw: there is no error kind %d", kind))
 	}
-	f, err := thrown(fault.Kind(kind), text())
+	b := text()
+	pay(c, b)
+	f, err := thrown(fault.Kind(kind), b)
 	if err != nil {
 		c.Abort(err)
 	}

@@ -11,6 +11,13 @@ import (
 	"armature/runtime/abi"
 )
 
+// What the host takes for a byte of text that it looks at, and of one that it has
+// to mend.
+const (
+	textFuel = 4
+	mendFuel = 100
+)
+
 // random answers bytes of the host's, which the call's record keeps.
 func (x *exchange) random() uint64 {
 	n, err := strconv.ParseUint(x.argString(0), 10, 32)
@@ -28,6 +35,7 @@ func (x *exchange) random() uint64 {
 // as three bytes that are not UTF-8, becomes U+FFFD.
 func (x *exchange) encode() uint64 {
 	ptr, n := x.argText(0)
+	x.c.Spend(textFuel * uint64(n))
 	if text := x.c.Read(ptr, n); !utf8.Valid(text) {
 		replaceSurrogates(text)
 	}
@@ -53,6 +61,7 @@ func (x *exchange) decode() uint64 {
 	if n == 0 {
 		return x.newString("")
 	}
+	x.c.Spend(textFuel * uint64(n))
 	text := x.c.Read(ptr, n)
 	if utf8.Valid(text) {
 		return x.do("qjs_new_string", uint64(ptr), uint64(n))
@@ -60,6 +69,7 @@ func (x *exchange) decode() uint64 {
 	if x.argString(1) == "fatal" {
 		return x.undefined()
 	}
+	x.c.Spend(mendFuel * uint64(n))
 	return x.newString(decodeUTF8(text))
 }
 

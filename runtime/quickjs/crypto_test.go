@@ -105,18 +105,29 @@ func TestHostWorkIsPaidFor(t *testing.T) {
 		{"digest", `crypto.subtle.digest("SHA-512", big)`},
 		{"HMAC", `crypto.subtle.sign("HMAC", key, big)`},
 		{"comparing", `crypto.subtle.timingSafeEqual(big, big)`},
+		{"decoding", `new TextDecoder().decode(big)`},
+		{"mending", `new TextDecoder().decode(big.fill(255, 0, 1 << 20).subarray(0, 1 << 20))`},
+		{"encoding", `new TextEncoder().encode(long)`},
+		{"random bytes", `crypto.getRandomValues(big.subarray(0, 65536))`},
+		{"a URL", `new URL(path)`},
+		{"a long query", `URL.canParse(query)`},
+		{"logging", `console.log(long)`},
+		{"cloning", `structuredClone(big)`},
+		{"base64", `btoa(long.slice(0, 1 << 20))`},
+		{"the host", `(() => { try { caller.has(long) } catch {} try { kv.set("a", list) } catch {} })()`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m := script(t, cryptoHelp+`
-				const key = await hmac(bytes("k"));
+				const key = await hmac(bytes("k")), long = "x".repeat(1 << 22), list = new Array(1 << 18).fill(1);
+				const path = "http://a/" + "a/".repeat(2000), query = "http://a/?" + "a".repeat(60000);
 				export async function f() { const big = new Uint8Array(1 << 24); for (;;) await `+tt.expression+` }`, "f")
 			_, usage, err := run(t, m, "f", "{}", engine.Limits{Fuel: fuel})
 			var e *fault.Error
 			if !errors.As(err, &e) || e.Kind != fault.Exhausted || !strings.Contains(e.Message, "fuel") {
 				t.Fatalf("error %v", err)
 			}
-			if usage.Fuel < fuel || usage.Fuel > 1.2*fuel || usage.HostCalls > 100 {
+			if usage.Fuel < fuel || usage.Fuel > 1.01*fuel || usage.HostCalls > 1000 {
 				t.Errorf("the call is charged %d, in %d host calls", usage.Fuel, usage.HostCalls)
 			}
 		})

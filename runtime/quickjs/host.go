@@ -160,10 +160,15 @@ func (x *exchange) output() uint64 {
 	return x.undefined()
 }
 
+// describedFuel is what a byte of a described error costs.
+const describedFuel = 40
+
 // fail ends the call with what the script threw.
 func (x *exchange) fail() uint64 {
 	var e thrownError
-	if err := json.Unmarshal([]byte(x.argString(0)), &e); err != nil {
+	text := x.argString(0)
+	x.c.Spend(describedFuel * uint64(len(text)))
+	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		x.c.Abort(fault.Wrap(fault.Trap, "", err, "The prelude describes no error"))
 	}
 	var source *sources

@@ -37,7 +37,9 @@ func (p *program) unhandled(v vm) error {
 	}
 	described := v.callFunction(p.describe, p.nothing, list[0].reason)
 	var e thrownError
-	if err := json.Unmarshal([]byte(v.string(described)), &e); err != nil {
+	text := v.string(described)
+	v.c.Spend(describedFuel * uint64(len(text)))
+	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		return err
 	}
 	return e.fault(p.source)

@@ -1,6 +1,7 @@
 package quickjs
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -16,8 +17,21 @@ const (
 	preludeFile = "armature.js" // the prelude, whose frames nobody needs to see
 )
 
-// maxFrames bounds a trace.
-const maxFrames = 50
+// maxFrames bounds a trace, and maxStackText, in bytes, the stack it is made of,
+// which a script can set to any text.
+const (
+	maxFrames    = 50
+	maxStackText = 64 << 10
+)
+
+// How much of what a plugin brings is believed to be a source map: bytes, places in
+// it, and what a file is called. The map stays in memory once an error has asked
+// for it, a place as 24 bytes. Without a map, stacks have lines of the bundle.
+const (
+	maxMap    = 8 << 20
+	maxPlaces = 1 << 19
+	maxFile   = 200
+)
 
 // sources knows where the lines of a script come from. A nil one knows nothing.
 type sources struct {
@@ -36,7 +50,7 @@ var frame = regexp.MustCompile(`^\s*at (?:(.*) \()?([^()]*?):(\d+)(?::(\d+))?\)?
 // trace makes a fault's frames of a JavaScript stack, and says where the
 // innermost is.
 func (s *sources) trace(stack string) (frames []string, at string) {
-	for line := range strings.Lines(stack) {
+	for line := range strings.Lines(cut(stack, maxStackText)) {
 		line = strings.TrimRight(line, "\n")
 		if m := lost.FindStringSubmatch(line); m != nil && len(frames) < maxFrames {
 			frames = append(frames, m[1])
@@ -62,23 +76,40 @@ func (s *sources) trace(stack string) (frames []string, at string) {
 
 // place is file:line:column in the author's source; columns count from 1.
 func (s *sources) place(file string, row, column int) string {
-	if maps := s.consumer(); maps != nil && file == scriptFile {
-		if source, _, line, col, ok := maps.Source(row, max(column-1, 0)); ok {
-			return fmt.Sprintf("%s:%d:%d", source, line, col+1)
+	if file == scriptFile {
+		if source, line, col, ok := s.find(row, max(column-1, 0)); ok {
+			return fmt.Sprintf("%s:%d:%d", cut(source, maxFile), line, col+1)
 		}
 	}
-	return fmt.Sprintf("%s:%d:%d", file, row, column)
+	return fmt.Sprintf("%s:%d:%d", cut(file, maxFile), row, column)
 }
 
-func (s *sources) consumer() *sourcemap.Consumer {
+// find looks a place up in the map.
+func (s *sources) find(row, column int) (file string, line, col int, ok bool) {
 	if s == nil {
-		return nil
+		return "", 0, 0, false
 	}
-	s.once.Do(func() {
-		if maps, err := sourcemap.Parse("", s.text); err == nil {
-			s.maps = maps
+	s.once.Do(s.parse)
+	if s.maps == nil {
+		return "", 0, 0, false
+	}
+	defer func() {
+		if recover() != nil { // of the library: the map names what it has not
+			ok = false
 		}
-		s.text = nil
-	})
-	return s.maps
+	}()
+	file, _, line, col, ok = s.maps.Source(row, column)
+	return file, line, col, ok
+}
+
+func (s *sources) parse() {
+	text := s.text
+	s.text = nil
+	if len(text) > maxMap || bytes.Count(text, []byte(","))+bytes.Count(text, []byte(";")) > maxPlaces {
+		return
+	}
+	defer func() { _ = recover() }() // of the library: there is no map in it
+	if maps, err := sourcemap.Parse("", text); err == nil {
+		s.maps = maps
+	}
 }

@@ -17,6 +17,12 @@ const (
 	maxAt     = 16
 )
 
+// urlFuel is what it costs to take a URL apart, as measured with the slowest ones.
+func urlFuel(text string) uint64 {
+	before := min(before(text), maxBefore)
+	return 5000 + 500*uint64(min(len(text), maxURL)) + 2*uint64(before*before)
+}
+
 // urlParts is a URL as the prelude's class shows it.
 type urlParts struct {
 	Href     string `json:"href"`
@@ -38,6 +44,7 @@ type urlParts struct {
 // be set, to value.
 func (x *exchange) url() uint64 {
 	op, href, value := x.argString(0), x.argString(1), x.argString(2)
+	x.c.Spend(urlFuel(href) + urlFuel(value))
 	parts, ok := takeApart(op, href, value)
 	if !ok {
 		return x.undefined()
@@ -96,10 +103,16 @@ func takeApart(op, href, value string) (parts urlParts, ok bool) {
 
 // tedious reports whether a URL, or a part of one, would take too long.
 func tedious(text string) bool {
+	n := before(text)
+	return n > maxBefore || strings.Count(text[:n], "@") > maxAt
+}
+
+// before is how many bytes stand before the query.
+func before(text string) int {
 	if end := strings.IndexAny(text, "?#"); end >= 0 {
-		text = text[:end]
+		return end
 	}
-	return len(text) > maxBefore || strings.Count(text, "@") > maxAt
+	return len(text)
 }
 
 // originOf is "null" where the standard gives a URL no origin to show.
