@@ -20,10 +20,11 @@ func (a *app) pluginCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",
 		Short: "Plugins: build, look at, install, call",
-		Long:  "Plugins: build, look at, install, call.\n\nA plugin is a .wasm file with its manifest inside, or a directory with armature.json and\na .wasm file. Installing one stores it in the database of a site; putting one into\n<data>/plugins has it serve all sites. A running server takes either over at once.",
+		Long:  "Plugins: build, look at, install, call.\n\nA plugin is a .wasm file with its manifest inside, or a directory with armature.json and\na .wasm file. Installing one stores it in the database of a site; putting one into\n<data>/plugins has it serve all sites. A running server takes either over at once.\n\nWith --url the commands that manage plugins work on a site of a server elsewhere.",
 	}
+	a.hostedFlags(cmd)
 	cmd.AddCommand(
-		a.pluginNewCommand(), a.pluginBuildCommand(), a.pluginTestCommand(), a.pluginInspectCommand(), a.pluginConformanceCommand(),
+		a.pluginNewCommand(), a.pluginDevCommand(), a.pluginBuildCommand(), a.pluginTestCommand(), a.pluginInspectCommand(), a.pluginConformanceCommand(),
 		a.pluginInstallCommand(), a.pluginListCommand(), a.pluginLogsCommand(),
 		a.pluginRunCommand(), a.pluginReplayCommand(), a.pluginReadCommand(),
 	)
@@ -57,18 +58,31 @@ func (a *app) withPlugins(ctx context.Context, fn func(*platform, *host.Tenant) 
 }
 
 // managePlugins calls one of framework.plugins.* on the site that is meant, as
-// somebody does over HTTP, and reads the answer into result.
+// somebody does over HTTP, and reads the answer into result. An argument that is
+// bytes is a bundle.
 func (a *app) managePlugins(ctx context.Context, name string, args map[string]any, result any) error {
+	h, err := a.hosted()
+	if err != nil {
+		return err
+	}
+	if h != nil {
+		return h.manage(ctx, name, args, result)
+	}
 	return a.withPlugins(ctx, func(_ *platform, t *host.Tenant) error {
-		res, err := t.Methods().Run(ctx, method.Invocation{
-			Path: "framework.plugins." + name, Verb: http.MethodPost, Caller: identity.Root(), Args: method.ArgsMap(args),
-		})
-		if err != nil || result == nil {
-			return err
-		}
-		if err := json.Unmarshal(res.Message, result); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		return nil
+		return runManaging(ctx, t, name, args, result)
 	})
+}
+
+// runManaging calls one of framework.plugins.* on an open site.
+func runManaging(ctx context.Context, t *host.Tenant, name string, args map[string]any, result any) error {
+	res, err := t.Methods().Run(ctx, method.Invocation{
+		Path: "framework.plugins." + name, Verb: http.MethodPost, Caller: identity.Root(), Args: method.ArgsMap(args),
+	})
+	if err != nil || result == nil {
+		return err
+	}
+	if err := json.Unmarshal(res.Message, result); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }

@@ -121,15 +121,21 @@ func (a *app) buildPlugin(ctx context.Context, dir, module, output string) (*bun
 	if err != nil {
 		return nil, 0, err
 	}
-	whole, err := bundle.Embed(wasm, text)
-	if err != nil {
-		return nil, 0, err
-	}
-	b, err := bundle.Parse(whole)
+	whole, b, err := wholeBundle(wasm, text)
 	if err != nil {
 		return nil, 0, err
 	}
 	return b, len(whole), replaceFile(output, whole)
+}
+
+// wholeBundle puts the manifest into a module.
+func wholeBundle(wasm, text []byte) ([]byte, *bundle.Bundle, error) {
+	whole, err := bundle.Embed(wasm, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := bundle.Parse(whole)
+	return whole, b, err
 }
 
 func (a *app) compile(ctx context.Context, dir string) (wasm []byte, err error) {
@@ -149,15 +155,20 @@ func (a *app) compile(ctx context.Context, dir string) (wasm []byte, err error) 
 
 // buildScript writes a script as the file it is installed as.
 func (a *app) buildScript(path, output string) (*bundle.Bundle, int, error) {
-	whole, err := bundle.Whole(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	b, err := bundle.Parse(whole)
+	whole, b, err := scriptBundle(path)
 	if err != nil {
 		return nil, 0, err
 	}
 	return b, len(whole), replaceFile(output, whole)
+}
+
+func scriptBundle(path string) ([]byte, *bundle.Bundle, error) {
+	whole, err := bundle.Whole(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := bundle.Parse(whole)
+	return whole, b, err
 }
 
 // replaceFile writes a file under a hidden name and renames it: whoever watches

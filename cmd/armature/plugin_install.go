@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,14 +20,19 @@ func (a *app) pluginInstallCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install FILE",
 		Short: "Install a plugin on a site",
-		Long:  "Install a plugin, or another version of one, on a site: it is stored in the site's database.\nA plugin that asks for more than the version that serves waits for `plugin approve`, unless\n--approve names what it may have. With --all-sites the file is put into <data>/plugins instead.",
-		Args:  cobra.ExactArgs(1),
+		Long:  "Install a plugin, or another version of one, on a site: it is stored in the site's database.\nA plugin that asks for more than the version that serves waits for `plugin approve`, unless\n--approve names what it may have. With --all-sites the file is put into <data>/plugins instead.\nWith --url the site is one of a server elsewhere.",
+		Example: "  armature plugin install shop.wasm\n" +
+			"  ARMATURE_API_KEY=key:secret armature plugin install shop.wasm --url https://shop.example.org",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := bundle.Read(args[0])
 			if err != nil {
 				return err
 			}
 			if all {
+				if a.url != "" {
+					return errors.New("--all-sites puts a file into a folder of this machine: leave --url out")
+				}
 				return a.installForAll(args[0], b, dry)
 			}
 			whole, err := bundle.Whole(args[0])
@@ -40,7 +45,7 @@ func (a *app) pluginInstallCommand() *cobra.Command {
 			}
 			var done ledger.Installation
 			err = a.managePlugins(cmd.Context(), name, map[string]any{
-				"wasm": base64.StdEncoding.EncodeToString(whole), "approve": strings.Join(approve, ","),
+				"file": whole, "approve": strings.Join(approve, ","),
 			}, &done)
 			if err != nil {
 				return err

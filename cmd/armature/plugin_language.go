@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // workshop is where one plugin is built or tested.
@@ -16,6 +17,7 @@ type workshop struct {
 	tmp    string // for what is made on the way
 	module string // the file to make
 	out    io.Writer
+	kept   *kept // of a plugin that is built again and again; nil: it is built once, to be installed
 }
 
 // language is one that plugins are written in.
@@ -64,9 +66,14 @@ func (w *workshop) sources(pattern string) (names []string, err error) {
 	return names, err
 }
 
+// toolDelay is how long a tool that was called off may hold on to its output.
+const toolDelay = 2 * time.Second
+
 // run runs a tool in the plugin's folder; what it prints is shown.
 func (w *workshop) run(ctx context.Context, env []string, tool string, args ...string) error {
 	cmd := exec.CommandContext(ctx, tool, args...)
+	whole(cmd)
+	cmd.WaitDelay = toolDelay
 	cmd.Dir, cmd.Stdout, cmd.Stderr = w.dir, w.out, w.out
 	cmd.Env = append(os.Environ(), env...)
 	if err := cmd.Run(); err != nil {

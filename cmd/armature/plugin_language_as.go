@@ -49,8 +49,18 @@ func buildAssemblyScript(ctx context.Context, w *workshop) error {
 	if _, err := w.write("lib/armature/index.ts", source); err != nil {
 		return err
 	}
-	return w.run(ctx, nil, compiler, filepath.Join("assembly", "plugin.ts"), "-o", w.module,
-		"--lib", filepath.Join(w.tmp, "lib"), "-O3", "--runtime", "stub", "--use", "abort=~lib/armature/index/abort")
+	args := []string{
+		filepath.Join("assembly", "plugin.ts"), "-o", w.module,
+		"--lib", filepath.Join(w.tmp, "lib"), "--runtime", "stub", "--use", "abort=~lib/armature/index/abort",
+	}
+	if w.kept == nil {
+		return w.run(ctx, nil, compiler, append(args, "-O3")...)
+	}
+	args = append(args, "-O0", "--debug")
+	if done, err := w.kept.assemblyScript(ctx, w, compiler, args); done || err != nil {
+		return err
+	}
+	return w.run(ctx, nil, compiler, args...)
 }
 
 // testAssemblyScript runs test.mjs with node on the module; the host it needs is

@@ -14,9 +14,7 @@ const installClang = "apt-get install clang lld"
 
 // guestFlags are how clang makes a module. Without a C library and with the
 // instructions that copy memory: clang would otherwise call memcpy.
-var guestFlags = []string{
-	"--target=wasm32", "-std=gnu11", "-O2", "-Wall", "-nostdlib", "-mbulk-memory", "-c",
-}
+var guestFlags = []string{"--target=wasm32", "-std=gnu11", "-Wall", "-nostdlib", "-mbulk-memory", "-c"}
 
 func buildC(ctx context.Context, w *workshop) error {
 	clang, err := tool("clang", installClang)
@@ -37,11 +35,15 @@ func buildC(ctx context.Context, w *workshop) error {
 	}
 	// clang would link by itself, and then run whatever wasm-opt it finds, which
 	// may know less of WebAssembly than it does.
-	link := []string{"--no-entry", "--strip-all", "-o", w.module}
+	flags, link := append(slices.Clone(guestFlags), include...), []string{"--no-entry", "-o", w.module}
+	if w.kept != nil {
+		flags = append(flags, "-O1", "-g")
+	} else {
+		flags, link = append(flags, "-O2"), append(link, "--strip-all")
+	}
 	for i, source := range sources {
 		object := filepath.Join(w.tmp, strconv.Itoa(i)+".o")
-		args := append(slices.Clone(guestFlags), include...)
-		if err := w.run(ctx, nil, clang, append(args, "-o", object, source)...); err != nil {
+		if err := w.run(ctx, nil, clang, append(slices.Clone(flags), "-o", object, source)...); err != nil {
 			return err
 		}
 		link = append(link, object)

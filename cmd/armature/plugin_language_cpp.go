@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,11 +40,16 @@ func buildCPP(ctx context.Context, w *workshop) error {
 	// Without -O the driver does not run whatever wasm-opt it finds, which may
 	// know less of WebAssembly than it does. The stack comes first: one that is
 	// used up is a trap and overwrites nothing.
-	link := []string{cppTarget, "-mexec-model=reactor", "-Wl,--strip-all,--stack-first,-z,stack-size=131072", "-o", w.module}
+	flags := append([]string{cppTarget, "-std=c++20", "-Wall", "-fno-exceptions", "-fno-rtti", "-c"}, include...)
+	link := []string{cppTarget, "-mexec-model=reactor", "-Wl,--stack-first,-z,stack-size=131072", "-o", w.module}
+	if w.kept != nil {
+		flags = append(flags, "-O1", "-gline-tables-only")
+	} else {
+		flags, link = append(flags, "-O2"), append(link, "-Wl,--strip-all")
+	}
 	for i, source := range sources {
 		object := filepath.Join(w.tmp, strconv.Itoa(i)+".o")
-		args := append([]string{cppTarget, "-std=c++20", "-O2", "-Wall", "-fno-exceptions", "-fno-rtti", "-c", "-o", object}, include...)
-		if err := w.run(ctx, nil, clang, append(args, source)...); err != nil {
+		if err := w.run(ctx, nil, clang, append(slices.Clone(flags), "-o", object, source)...); err != nil {
 			return errors.Join(err, missingCPP(ctx, clang, cppTarget))
 		}
 		link = append(link, object)

@@ -47,29 +47,46 @@ func (w *workshop) rustLibrary(ctx context.Context, compiler string, flags []str
 		}
 	}
 	library := filepath.Join(w.tmp, "libarmature.rlib")
+	state, err := stateOf(source)
+	if err != nil {
+		return "", err
+	}
+	if w.kept.made(library, state) {
+		return library, nil
+	}
 	args := append([]string{"--edition", "2021", "--crate-type", "rlib", "--crate-name", "armature", "-o", library}, flags...)
-	return library, w.run(ctx, nil, compiler, append(args, filepath.Join(source, "lib.rs"))...)
+	if err := w.run(ctx, nil, compiler, append(args, filepath.Join(source, "lib.rs"))...); err != nil {
+		return "", err
+	}
+	w.kept.make(library, state)
+	return library, nil
 }
 
 func buildRust(ctx context.Context, w *workshop) error {
-	compiler, err := rustc(ctx, rustTarget)
+	compiler, err := w.kept.find(rustTarget, func() (string, error) { return rustc(ctx, rustTarget) })
 	if err != nil {
 		return err
 	}
-	flags := []string{"--target", rustTarget, "-C", "opt-level=s", "-C", "panic=abort"}
+	flags := []string{"--target", rustTarget, "-C", "panic=abort"}
+	var last []string // of the plugin alone
+	if w.kept != nil {
+		flags = append(flags, "-C", "opt-level=1", "-C", "debuginfo=1")
+	} else {
+		flags, last = append(flags, "-C", "opt-level=s"), []string{"-C", "lto", "-C", "strip=symbols"}
+	}
 	library, err := w.rustLibrary(ctx, compiler, flags)
 	if err != nil {
 		return err
 	}
 	args := append([]string{
-		"--edition", "2021", "--crate-type", "cdylib", "--crate-name", "plugin", "--extern", "armature=" + library,
-		"-C", "lto", "-C", "strip=symbols", "-o", w.module,
+		"--edition", "2021", "--crate-type", "cdylib", "--crate-name", "plugin", "--extern", "armature=" + library, "-o", w.module,
 		// A small stack, and memory enough from the start: growing it copies it.
 		"-C", "link-arg=-zstack-size=65536", "-C", "link-arg=--initial-memory=393216",
 	}, flags...)
 	if linker, err := exec.LookPath("wasm-ld"); err == nil {
 		args = append(args, "-C", "linker="+linker)
 	}
+	args = append(args, last...)
 	return w.run(ctx, nil, compiler, append(args, filepath.Join("src", "lib.rs"))...)
 }
 

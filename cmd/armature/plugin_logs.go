@@ -68,9 +68,12 @@ func (a *app) pluginLogsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs NAME",
 		Short: "Show what a plugin has logged lately",
-		Long:  "Show what a plugin has logged lately on a site, with its failed calls: one JSON object a line,\nas the server wrote them down within the last second.",
+		Long:  "Show what a plugin has logged lately on a site, with its failed calls: one JSON object a line,\nas the server wrote them down within the last second. With --url they are those of the\nprocess that answers.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if a.url != "" {
+				return a.hostedLogs(cmd.Context(), args[0], lines)
+			}
 			folder, err := a.siteFolder(cmd.Context(), a.site)
 			if err != nil {
 				return err
@@ -94,4 +97,18 @@ func (a *app) pluginLogsCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVarP(&lines, "lines", "n", 100, "how many lines")
 	return cmd
+}
+
+// hostedLogs prints the lines of a plugin on a hosted site.
+func (a *app) hostedLogs(ctx context.Context, plugin string, lines int) error {
+	var all []json.RawMessage
+	if err := a.managePlugins(ctx, "logs", map[string]any{"plugin": plugin, "lines": lines}, &all); err != nil {
+		return err
+	}
+	for _, line := range all {
+		if _, err := fmt.Fprintf(a.stdout, "%s\n", line); err != nil {
+			return err
+		}
+	}
+	return nil
 }

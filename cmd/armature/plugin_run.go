@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,7 +20,7 @@ func (a *app) pluginRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run METHOD [JSON]",
 		Short: "Call a method once and print what it returns",
-		Long:  "Call a method once and print what it returns, with the same meter and limits as on a server.\nThe arguments are a JSON object: typed, or read from --input FILE (- is standard input).",
+		Long:  "Call a method once and print what it returns, with the same meter and limits as on a server.\nThe arguments are a JSON object: typed, or read from --input FILE (- is standard input). With --url the server elsewhere\nis asked, as the user of the API key.",
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := arguments(args[1:], input)
@@ -30,6 +32,16 @@ func (a *app) pluginRunCommand() *cobra.Command {
 				return err
 			}
 			ctx := cmd.Context()
+			h, err := a.hosted()
+			if err != nil {
+				return err
+			}
+			if h != nil {
+				if cmd.Flags().Changed("user") {
+					return errors.New("--user is for sites of this machine: with --url the API key says who acts")
+				}
+				return a.runHosted(ctx, h, verb, args[0], text)
+			}
 			return a.withPlugins(ctx, func(p *platform, t *host.Tenant) error {
 				caller, err := t.Auth.Caller(ctx, user)
 				if err != nil {
@@ -54,6 +66,22 @@ func (a *app) pluginRunCommand() *cobra.Command {
 	cmd.Flags().StringVar(&verb, "verb", http.MethodPost, "HTTP verb to call with; GET leaves nothing behind")
 	cmd.Flags().StringVar(&input, "input", "", "file with the arguments")
 	return cmd
+}
+
+// runHosted calls a method of a hosted site.
+func (a *app) runHosted(ctx context.Context, h *hosted, verb, path string, args []byte) error {
+	message, err := h.call(ctx, verb, path, args)
+	if err != nil {
+		var refused *refusal
+		if errors.As(err, &refused) && refused.Trace != "" {
+			fmt.Fprintln(a.stderr, refused.Trace)
+		}
+		return err
+	}
+	if message == nil {
+		message = json.RawMessage("null")
+	}
+	return a.printJSON(message)
 }
 
 // arguments is the text of the arguments, wherever they are given.

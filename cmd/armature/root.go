@@ -22,6 +22,8 @@ type app struct {
 	redis    string
 	site     string
 	json     bool
+	url      string // of a hosted site; empty: the site of data and site is meant
+	apiKey   string // for it
 
 	args    []string // of the program
 	serving serving  // the settings of serve

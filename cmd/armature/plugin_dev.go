@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"armature/plugins/bundle"
+	"armature/plugins/manifest"
+	"armature/plugins/watch"
+)
+
+// developing is the settings of plugin dev.
+type developing struct {
+	listen  string
+	plugins string
+	approve []string
+	lent    bool // listen was not asked for: another address will do
+}
+
+func (a *app) pluginDevCommand() *cobra.Command {
+	var d developing
+	cmd := &cobra.Command{
+		Use:   "dev [DIR | SCRIPT]",
+		Short: "Build a plugin whenever it is saved, and serve it",
+		Long: "Build a plugin whenever it is saved, and serve it: on a server of its own, whose address and API key\n" +
+			"are printed and whose data is thrown away at the end, unless --data names a folder to keep it in; on a\n" +
+			"hosted site with --url; or by a server that runs on this machine, with --plugins, the folder that it\n" +
+			"loads plugins from. What the plugin logs is printed, and its failed calls, with the lines of the\n" +
+			"sources. A version that does not compile or load is told, and the one before goes on serving.\n\n" +
+			"The builds are quick ones, with names and lines inside: use `plugin build` for what is installed.",
+		Example: "  armature plugin dev\n" +
+			"  armature plugin dev shop.ts --data ./data\n" +
+			"  ARMATURE_API_KEY=key:secret armature plugin dev --url https://staging.example.org",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, inEnv := os.LookupEnv(envName("listen"))
+			d.lent = !cmd.Flags().Changed("listen") && !inEnv
+			if !a.dataGiven(cmd) {
+				a.data = ""
+			}
+			return a.develop(cmd.Context(), folder(args), d)
+		},
+	}
+	cmd.Flags().StringVar(&d.listen, "listen", "127.0.0.1:8000", "address of the server of its own; without the flag another one if this is taken")
+	cmd.Flags().StringVar(&d.plugins, "plugins", "", "folder from which a running server loads plugins; --data says where its logs are")
+	cmd.Flags().StringSliceVar(&d.approve, "approve", nil, "grants to approve, with --url; a server of its own gives what is asked for")
+	return cmd
+}
+
+// dataGiven reports whether somebody has said where the data is.
+func (a *app) dataGiven(cmd *cobra.Command) bool {
+	f := cmd.Flags().Lookup("data")
+	_, inEnv := os.LookupEnv(envName("data"))
+	return f.Changed || inEnv || f.Value.String() != f.DefValue
+}
+
+// stage is where a plugin is served while it is being written.
+type stage interface {
+	// show has a bundle serve, and says what else there is to say. An error
+	// leaves what served before.
+	show(ctx context.Context, whole []byte, b *bundle.Bundle) (remarks []string, err error)
+	// ended is closed when the stage has ended by itself; err says why.
+	ended() <-chan struct{}
+	err() error
+	close()
+}
+
+// develop builds and serves until ctx ends.
+func (a *app) develop(ctx context.Context, dir string, d developing) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	// What cannot become a plugin by being saved again is said at once.
+	if !bundle.IsScript(dir) {
+		if _, err := languageOf(dir); err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+	}
+	tmp, err := os.MkdirTemp("", "armature-dev-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	out := &devOutput{app: a}
+	s := &session{dir: dir, tmp: tmp, out: out, kept: newKept()}
+	defer func() { s.kept.close() }()
+	root, skip := dir, skipOutputs
+	if info, err := os.Stat(dir); err != nil {
+		return err
+	} else if !info.IsDir() {
+		root = filepath.Dir(dir)
+		skip = func(name string) bool { return name != filepath.Base(dir) }
+	}
+	tree, err := watch.FollowTree(root, watch.TreeConfig{Skip: skip})
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	if s.stage, err = a.openStage(ctx, tmp, d, out); err != nil {
+		return err
+	}
+	defer s.stage.close()
+	return s.run(ctx, tree)
+}
+
+// skipOutputs passes over what tools make beside the sources.
+func skipOutputs(name string) bool {
+	return filepath.Ext(name) == ".wasm" || name == "target" || name == "build"
+}
+
+func (a *app) openStage(ctx context.Context, tmp string, d developing, out *devOutput) (stage, error) {
+	h, err := a.hosted()
+	switch {
+	case err != nil:
+		return nil, err
+	case h != nil && d.plugins != "":
+		return nil, errors.New("give either --url or --plugins")
+	case h != nil:
+		return newHostedStage(ctx, h, d.approve, out), nil
+	case d.plugins != "":
+		return a.newFolderStage(ctx, d.plugins, out)
+	}
+	return a.newOwnStage(ctx, tmp, d, out)
+}
+
+// session is one plugin that is being written.
+type session struct {
+	dir, tmp string
+	out      *devOutput
+	kept     *kept
+	stage    stage
+	serving  string // when what serves was saved; empty: nothing serves
+}
+
+// run builds what there is, and again after every change, until ctx ends. A
+// change calls off the build that is under way.
+func (s *session) run(ctx context.Context, tree *watch.Tree) error {
+	for {
+		build, cancel := context.WithCancel(ctx)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			s.round(build)
+		}()
+		overtaken := false
+		select {
+		case <-done:
+		case <-tree.Changed():
+			overtaken = true
+		case <-s.stage.ended():
+		case <-ctx.Done():
+		}
+		cancel()
+		<-done
+		if overtaken {
+			continue
+		}
+		select {
+		case <-tree.Changed():
+		case <-s.stage.ended():
+			return s.stage.err()
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// round is one build, and having it served. What it prints is printed when it is
+// over, and nothing if it was called off.
+func (s *session) round(ctx context.Context) {
+	began := time.Now()
+	var printed bytes.Buffer
+	whole, b, err := s.build(ctx, &printed)
+	built := time.Since(began)
+	var remarks []string
+	if err == nil {
+		remarks, err = s.stage.show(ctx, whole, b)
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	s.out.tools(printed.String())
+	if err != nil {
+		s.out.failed(err, s.serving)
+		return
+	}
+	s.serving = began.Format(time.TimeOnly)
+	s.out.serves(b, built, time.Since(began), remarks)
+}
+
+// build makes the bundle of the sources as they are.
+func (s *session) build(ctx context.Context, printed *bytes.Buffer) ([]byte, *bundle.Bundle, error) {
+	if bundle.IsScript(s.dir) {
+		return scriptBundle(s.dir)
+	}
+	text, err := bundle.ManifestText(s.dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := manifest.Parse(text); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", bundle.ManifestFile, err)
+	}
+	l, err := languageOf(s.dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &workshop{dir: s.dir, tmp: s.tmp, module: filepath.Join(s.tmp, "module.wasm"), out: printed, kept: s.kept}
+	if err := os.Remove(w.module); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, nil, err
+	}
+	if err := l.build(ctx, w); err != nil {
+		return nil, nil, err
+	}
+	wasm, err := os.ReadFile(w.module)
+	if err != nil {
+		return nil, nil, err
+	}
+	return wholeBundle(wasm, text)
+}

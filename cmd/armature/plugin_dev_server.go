@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"armature/core/auth"
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/host"
+	"armature/core/httpapi"
+	"armature/core/identity"
+	"armature/core/serve"
+	"armature/plugins/bundle"
+	"armature/plugins/ledger"
+	"armature/plugins/registry"
+)
+
+// ownStage is a server in this process, with a data folder that is thrown away or
+// kept.
+type ownStage struct {
+	p      *platform
+	site   string
+	folder string // of the plugins for all sites
+	kept   bool   // the data is
+	url    string
+	auth   string // value of the header; empty: nobody was given a new key
+	out    *devOutput
+	told   bool // how to call the plugin
+
+	stop   context.CancelFunc
+	done   chan struct{}
+	served error
+}
+
+func (a *app) newOwnStage(ctx context.Context, tmp string, d developing, out *devOutput) (st *ownStage, err error) {
+	own := *a
+	st = &ownStage{site: a.site, kept: a.data != "", out: out, done: make(chan struct{})}
+	if !st.kept {
+		own.data, own.stderr = filepath.Join(tmp, "data"), io.Discard // nobody needs the password
+	}
+	log := slog.New(devLog{out: out})
+	if st.p, err = own.openPlatform(ctx, log, guestOptions{idle: -1}); err != nil {
+		return nil, err
+	}
+	server, err := listenOwn(d, log)
+	if err != nil {
+		st.p.close()
+		return nil, err
+	}
+	if err = st.p.start(ctx); err == nil {
+		var t *host.Tenant
+		if t, err = own.openTenant(ctx, st.p.set); err == nil {
+			st.auth, err = newKeys(ctx, t)
+		}
+	}
+	if err != nil {
+		_ = server.Close()
+		st.p.close()
+		return nil, err
+	}
+	st.folder, st.url = own.layout().Plugins(), server.URL()
+	handler := httpapi.New(httpapi.Config{Sites: st.p.set, Logger: log, Access: log})
+	ctx, st.stop = context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer close(st.done)
+		st.served = server.Serve(ctx, handler)
+	}()
+	st.greet()
+	return st, nil
+}
+
+// listenOwn listens where it was asked to, or without being asked on any address
+// of this machine.
+func listenOwn(d developing, log *slog.Logger) (*serve.Server, error) {
+	c := serve.Config{Listen: d.listen, DrainTimeout: time.Second, Logger: log}
+	s, err := serve.Listen(c)
+	if d.lent && errors.Is(err, syscall.EADDRINUSE) {
+		c.Listen = "127.0.0.1:0"
+		return serve.Listen(c)
+	}
+	return s, err
+}
+
+// newKeys gives the Administrator an API key, where nobody has one that would
+// stop working.
+func newKeys(ctx context.Context, t *host.Tenant) (string, error) {
+	var keys auth.Keys
+	err := t.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
+		user, err := t.Documents.Get(ctx, tx, identity.Root(), "User", "Administrator")
+		if err != nil || user.Text("api_key") != "" {
+			return err
+		}
+		keys, err = t.Auth.GenerateKeys(ctx, tx, identity.Root(), "Administrator")
+		return err
+	})
+	if err != nil || keys.Key == "" {
+		return "", err
+	}
+	return "token " + keys.Key + ":" + keys.Secret, nil
+}
+
+func (st *ownStage) greet() {
+	text := "a server of its own listens on " + st.url
+	if st.auth != "" {
+		text += fmt.Sprintf("\n\n  AUTH=\"Authorization: %s\"\n", st.auth)
+	} else {
+		text += "; use the API key you have, or have `armature user keys Administrator` make another"
+	}
+	st.out.event(map[string]any{"event": "listens", "url": st.url, "authorization": st.auth}, text)
+}
+
+// show loads a bundle, and then puts it into the folder of the plugins, from
+// which the next start takes it. It waits for all that follows from loading: when
+// it returns, calls are answered by the new version.
+func (st *ownStage) show(ctx context.Context, whole []byte, b *bundle.Bundle) ([]string, error) {
+	name := b.Manifest.Name
+	file := filepath.Join(st.folder, name+".wasm")
+	if err := st.p.guests.loader.LoadFrom(ctx, registry.Shared, file, func() (*bundle.Bundle, error) { return b, nil }); err != nil {
+		return nil, err
+	}
+	if err := replaceFile(file, whole); err != nil {
+		return nil, err
+	}
+	if _, err := st.p.set.Open(ctx, st.site); err != nil {
+		return nil, err
+	}
+	st.p.guests.ledger.SyncSite(ctx, st.site)
+	remarks, err := st.approve(ctx, name)
+	if err == nil && !st.told {
+		remarks = append(remarks, st.howToCall(b)...)
+		st.told = true
+	}
+	return remarks, err
+}
+
+// approve gives a plugin what waits for an administrator, where there is nothing
+// that it could harm.
+func (st *ownStage) approve(ctx context.Context, name string) ([]string, error) {
+	var list []ledger.Entry
+	if err := st.manage(ctx, "list", map[string]any{"plugin": name}, &list); err != nil {
+		if fault.KindOf(err) == fault.NotFound {
+			return nil, nil
+		}
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	if list[0].Error != "" {
+		return nil, errors.New(list[0].Error)
+	}
+	waiting := strings.Join(list[0].Waiting, " ")
+	switch {
+	case waiting == "":
+		return nil, nil
+	case st.kept:
+		return []string{"waits for approval: " + waiting + "; give it with: armature plugin approve " + name + " " + waiting}, nil
+	}
+	err := st.manage(ctx, "approve", map[string]any{"plugin": name, "grants": strings.ReplaceAll(waiting, " ", ",")}, nil)
+	return []string{"given here, and elsewhere only with an administrator's approval: " + waiting}, err
+}
+
+func (st *ownStage) manage(ctx context.Context, name string, args map[string]any, result any) error {
+	t, err := st.p.set.Open(ctx, st.site)
+	if err != nil {
+		return err
+	}
+	return runManaging(ctx, t, name, args, result)
+}
+
+// howToCall are commands that call the plugin's methods.
+func (st *ownStage) howToCall(b *bundle.Bundle) (lines []string) {
+	for _, m := range b.Manifest.Methods {
+		line := "curl "
+		if st.auth != "" {
+			line += `-H "$AUTH" `
+		}
+		if len(m.Verbs) > 0 && !slices.Contains(m.Verbs, http.MethodGet) {
+			line += `-H 'Content-Type: application/json' -d '{}' `
+		}
+		lines = append(lines, line+st.url+"/api/method/"+m.Path)
+		if len(lines) == maxCalls {
+			break
+		}
+	}
+	return lines
+}
+
+// maxCalls is how many methods are shown how to call.
+const maxCalls = 5
+
+func (st *ownStage) ended() <-chan struct{} { return st.done }
+
+func (st *ownStage) err() error { return st.served }
+
+func (st *ownStage) close() {
+	st.stop()
+	<-st.done
+	st.p.close()
+}

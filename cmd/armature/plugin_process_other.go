@@ -1,0 +1,10 @@
+//go:build !unix
+
+package main
+
+import "os/exec"
+
+// whole has nothing to add where processes have no groups.
+func whole(*exec.Cmd) {}
+
+func detach(*exec.Cmd) {}

@@ -1,0 +1,177 @@
+package main_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// away is an installation without data of its own, which reaches a server by its
+// address and a key.
+func away(t *testing.T, auth string) *installation {
+	return &installation{t: t, data: t.TempDir(), env: []string{"ARMATURE_API_KEY=" + strings.TrimPrefix(auth, "token ")}}
+}
+
+// TestHosted: a plugin is installed, called, looked at and removed on a site that
+// is reached by its address.
+func TestHosted(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		s := in.serve()
+		s.auth = in.keys("Administrator")
+		built := in.todo(t.TempDir())
+		client := away(t, s.auth)
+		at := func(args ...string) string { return client.run(append(args, "--url", s.url)...) }
+
+		if out := at("plugin", "install", built, "--dry-run"); !strings.Contains(out, "would install acme.todo") {
+			t.Errorf("dry run: %s", out)
+		}
+		if out := at("plugin", "install", built); !strings.Contains(out, "installed acme.todo") {
+			t.Errorf("install: %s", out)
+		}
+		s.want("GET", "/api/method/acme.todo.summary", nil)
+		if out := at("plugin", "run", "acme.todo.echo", `{"a": "b"}`); strings.TrimSpace(out) != `{"a":"b"}` {
+			t.Errorf("run: %s", out)
+		}
+		if out := at("plugin", "run", "acme.todo.summary", "--verb", "GET"); !strings.Contains(out, "by_status") {
+			t.Errorf("run by GET: %s", out)
+		}
+		_, stderr, err := client.try("", "plugin", "run", "acme.todo.close", `{"name": "no such"}`, "--url", s.url)
+		if err == nil || !strings.Contains(stderr, "acme.todo.close") || !strings.Contains(stderr, "no such not found") {
+			t.Errorf("run what fails: %v %s", err, stderr)
+		}
+		if out := at("plugin", "logs", "acme.todo"); !strings.Contains(out, "plugin call failed") {
+			t.Errorf("logs: %s", out)
+		}
+		if out := at("plugin", "list"); !strings.Contains(out, "acme.todo") {
+			t.Errorf("list: %s", out)
+		}
+		at("plugin", "disable", "acme.todo")
+		at("plugin", "uninstall", "acme.todo")
+		if status, _ := s.call("GET", "/api/method/acme.todo.summary", nil); status != http.StatusExpectationFailed {
+			t.Errorf("after it was removed: %d", status)
+		}
+	})
+}
+
+// TestHostedRefused: what stands in the way is said in words that help.
+func TestHostedRefused(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	s := in.serve()
+	s.auth = in.keys("Administrator")
+	built := in.todo(t.TempDir())
+	in.run("user", "add", "jane@example.com", "--first-name", "Jane")
+
+	answers := func(status int, header, value, body string) string {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set(header, value)
+			w.WriteHeader(status)
+			fmt.Fprint(w, body)
+		}))
+		t.Cleanup(srv.Close)
+		return srv.URL
+	}
+	nobody := httptest.NewServer(http.NotFoundHandler())
+	nobody.Close()
+	old := `{"exc_type":"ValidationError","_server_messages":"[\"{\\\"message\\\":\\\"Failed to get method for command framework.plugins.install\\\"}\"]"}`
+	tests := []struct {
+		name, auth, url string
+		want            []string
+	}{
+		{"a wrong secret", s.auth + "x", s.url, []string{"does not know this API key"}},
+		{"a user who may not", in.keys("jane@example.com"), s.url, []string{"System Manager"}},
+		{"no key", "", s.url, []string{"ARMATURE_API_KEY", "key:secret"}},
+		{"half a key", "token abc", s.url, []string{"key:secret"}},
+		{"nobody there", s.auth, nobody.URL, []string{"refused", "hint", nobody.URL}},
+		{"no address", s.auth, "shop.example.org", []string{"expected the address of a site"}},
+		{"a path", s.auth, s.url + "/somewhere", []string{"does not answer as an Armature site does", "404"}},
+		{"another server", s.auth, answers(200, "Content-Type", "text/html", "<html>"), []string{"does not answer as an Armature site does", "text/html"}},
+		{"a redirect", s.auth, answers(301, "Location", "https://shop.example.org/", ""), []string{"sends on to https://shop.example.org/"}},
+		{"a proxy with a limit", s.auth, answers(413, "Content-Type", "text/html", "<html>"), []string{"413", "proxy"}},
+		{"an old server", s.auth, answers(417, "Content-Type", "application/json", old), []string{"older than this program"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, stderr, err := away(t, tt.auth).try("", "plugin", "install", built, "--url", tt.url)
+			if err == nil {
+				t.Fatal("it was installed")
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(stderr, want) {
+					t.Errorf("%q is not in: %s", want, stderr)
+				}
+			}
+			if secret := strings.TrimPrefix(tt.auth, "token "); len(secret) > 10 && strings.Contains(stderr, secret) {
+				t.Error("the key is in the error")
+			}
+		})
+	}
+
+	// Grants wait, and the command says how to give them.
+	asks := filepath.Join(t.TempDir(), "asks.ts")
+	if err := os.WriteFile(asks, []byte(`export const manifest = { name: "acme.asks", grants: ["http_fetch"], allowed_hosts: ["a.example"] };
+export function get() { return fetch("https://a.example").status }`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	client := away(t, s.auth)
+	if out := client.run("plugin", "install", asks, "--url", s.url+"/api/"); !strings.Contains(out, "waits for approval: http_fetch, http_fetch:a.example") {
+		t.Errorf("install: %s", out)
+	}
+	if out := client.run("plugin", "approve", "acme.asks", "--url", s.url); !strings.Contains(out, "Active") || strings.Contains(out, "waits") {
+		t.Errorf("approve: %s", out)
+	}
+	if _, stderr, err := client.try("", "plugin", "install", asks, "--all-sites", "--url", s.url); err == nil || !strings.Contains(stderr, "leave --url out") {
+		t.Errorf("for all sites: %v %s", err, stderr)
+	}
+}
+
+// TestDevElsewhere: plugin dev with a site that is reached by its address, and with
+// the folder of a server on this machine. Both show what the plugin logs.
+func TestDevElsewhere(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	s := in.serve()
+	s.auth = in.keys("Administrator")
+	client := away(t, s.auth)
+	for _, tt := range []struct {
+		name string
+		dev  func(file string) *developer
+	}{
+		{"url", func(file string) *developer { return client.develop(file, "--url", s.url) }},
+		{"folder", func(file string) *developer { return in.develop(file, "--plugins", filepath.Join(in.data, "plugins")) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			name := "acme." + tt.name
+			file := filepath.Join(t.TempDir(), name+".ts")
+			source := `export function say({ word }: { word: string }) { console.log("heard", word); return VERSION }
+const VERSION = 1;`
+			if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			d := tt.dev(file)
+			says := func(version float64) {
+				t.Helper()
+				eventually(t, "the version answers", func() bool {
+					_, answer := s.call("POST", "/api/method/"+name+".say", map[string]any{"word": "this"})
+					return answer["message"] == version
+				})
+			}
+			d.next("serves")
+			says(1)
+			if line := d.next("log"); !strings.Contains(fmt.Sprint(line), "heard this") {
+				t.Errorf("logged %v", line)
+			}
+			save(t, file, strings.Replace(source, "VERSION = 1", "VERSION = 2", 1))
+			d.next("serves")
+			says(2)
+			save(t, file, source+"\nconst const")
+			if failed := d.next("failed"); !strings.Contains(fmt.Sprint(failed), name+".ts:3:") {
+				t.Errorf("a mistake: %v", failed)
+			}
+			says(2)
+			d.interrupt()
+		})
+	}
+}
