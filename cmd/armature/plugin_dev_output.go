@@ -104,6 +104,16 @@ func (o *devOutput) line(raw json.RawMessage) {
 // unneeded are attributes that say to an author what is known anyway.
 var unneeded = map[string]bool{"site": true, "plugin": true, "version": true, "user": true, "request": true, "fuel": true, "duration": true, "id": true, "from": true, "client": true, "bytes": true, "processing_us": true}
 
+// lineWriter prints what is written to it, lines that are JSON.
+type lineWriter struct{ out *devOutput }
+
+func (w lineWriter) Write(p []byte) (int, error) {
+	for line := range bytes.Lines(p) {
+		w.out.line(line)
+	}
+	return len(p), nil
+}
+
 func (o *devOutput) logged(at time.Time, level, message string, attrs []slog.Attr) {
 	object := map[string]any{"event": "log", "level": level, "message": message}
 	text := fmt.Sprintf("%s  %-5s %s", at.Local().Format(time.TimeOnly), level, indented(message))
@@ -120,7 +130,9 @@ func (o *devOutput) logged(at time.Time, level, message string, attrs []slog.Att
 			}
 		case unneeded[a.Key]:
 		case a.Key == "duration_us":
-			text += fmt.Sprintf("  %.1f ms", float64(a.Value.Int64())/1000)
+			if us, ok := value.(float64); ok {
+				text += fmt.Sprintf("  %.1f ms", us/1000)
+			}
 		case a.Key == "error" || a.Key == "status" || a.Key == "path" || a.Key == "method":
 			text += "  " + indented(fmt.Sprint(value))
 		default:
@@ -143,8 +155,8 @@ func frames(value any) (list []string) {
 	return list
 }
 
-// devLog is the log of a server of plugin dev's own: what plugins and requests
-// log, and what goes wrong.
+// devLog is the log of a server of plugin dev's own: what plugins log, and what
+// goes wrong.
 type devLog struct {
 	out   *devOutput
 	attrs []slog.Attr
@@ -168,7 +180,7 @@ func (h devLog) Handle(_ context.Context, r slog.Record) error {
 	case "plugin loaded", "plugin not loaded", "plugin removed", "plugin not loaded, the old version goes on serving":
 		return nil // it is told with the build
 	}
-	if ofPlugin || r.Level >= slog.LevelWarn || r.Message == "request" {
+	if ofPlugin || r.Level >= slog.LevelWarn {
 		h.out.logged(r.Time, r.Level.String(), r.Message, attrs)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"armature/core/accesslog"
 	"armature/core/auth"
 	"armature/core/document"
 	"armature/core/fault"
@@ -36,6 +37,7 @@ type ownStage struct {
 	auth   string // value of the header; empty: nobody was given a new key
 	out    *devOutput
 	told   bool // how to call the plugin
+	access *accesslog.Log
 
 	stop   context.CancelFunc
 	done   chan struct{}
@@ -69,7 +71,8 @@ func (a *app) newOwnStage(ctx context.Context, tmp string, d developing, out *de
 		return nil, err
 	}
 	st.folder, st.url = own.layout().Plugins(), server.URL()
-	handler := httpapi.New(httpapi.Config{Sites: st.p.set, Logger: log, Access: log})
+	st.access = accesslog.New(lineWriter{out}, accesslog.JSON)
+	handler := httpapi.New(httpapi.Config{Sites: st.p.set, Logger: log, Access: st.access})
 	ctx, st.stop = context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
 		defer close(st.done)
@@ -206,5 +209,6 @@ func (st *ownStage) err() error { return st.served }
 func (st *ownStage) close() {
 	st.stop()
 	<-st.done
+	st.access.Close()
 	st.p.close()
 }
