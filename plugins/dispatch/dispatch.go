@@ -19,6 +19,7 @@ import (
 	"armature/plugins/meter"
 	"armature/plugins/registry"
 	"armature/plugins/replay"
+	"armature/runtime/abi"
 	"armature/runtime/engine"
 	"armature/runtime/hostapi"
 )
@@ -136,6 +137,7 @@ type guest struct {
 	version string
 	hash    string
 	module  *engine.Module
+	foreign bool          // built for Extism
 	limits  engine.Limits // of the server and the plugin
 }
 
@@ -147,7 +149,7 @@ func (p *Plugins) guest(site string, g *registry.Generation) *guest {
 		logger = p.cfg.Logs.Logger(site, m.Name, logger)
 	}
 	common := &guest{
-		plugins: p, version: m.Version, hash: g.Hash, module: g.Module,
+		plugins: p, version: m.Version, hash: g.Hash, module: g.Module, foreign: g.Module.Dialect() == abi.Extism,
 		limits: g.Module.Limits(engineLimits(m.Limits)).Min(p.cfg.Limits),
 		plugin: hostapi.Plugin{
 			Site: site, Name: m.Name, Logger: logger, Grants: given.Grants,

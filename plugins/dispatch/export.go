@@ -72,7 +72,11 @@ func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]b
 	if err != nil {
 		err = failure(err)
 	} else if output != nil && (!utf8.Valid(output) || !json.Valid(output)) {
-		err = fault.New(fault.Trap, "", "%s: the output is not JSON", x.name)
+		if x.foreign {
+			output, err = extismResult(x.name, output)
+		} else {
+			err = fault.New(fault.Trap, "", "%s: the output is not JSON", x.name)
+		}
 	}
 	if again(err) {
 		return nil, err // the store or the platform runs the call once more

@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"mime"
 	"strings"
+	"unicode/utf8"
 
+	"armature/core/document"
+	"armature/core/fault"
 	"armature/core/method"
 )
 
@@ -27,6 +30,15 @@ func extismInput(call *method.Call, name string, arguments []byte) ([]byte, erro
 	default:
 		return json.Marshal(v)
 	}
+}
+
+// extismResult is the output of an Extism export, which is bytes of any kind, as
+// JSON: as it is, or else as a string. The output has been found to be no JSON.
+func extismResult(export string, output []byte) ([]byte, error) {
+	if !utf8.Valid(output) {
+		return nil, fault.New(fault.Trap, "", "%s: the output is neither JSON nor text in UTF-8; other bytes are sent by armature_respond", export)
+	}
+	return document.AppendString(nil, string(output)), nil
 }
 
 // rawBody is the body of the request that made the call, unless the edge has taken

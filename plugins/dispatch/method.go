@@ -7,20 +7,18 @@ import (
 	"armature/core/method"
 	"armature/plugins/manifest"
 	"armature/plugins/schema"
-	"armature/runtime/abi"
 )
 
 // newMethod makes a method of the manifest callable.
 func newMethod(g *guest, m manifest.Method) *method.Method {
 	x, arguments := g.export(m.Path, m.Export), m.Arguments()
-	foreign := g.module.Dialect() == abi.Extism
 	x.manual = m.Tx == manifest.TxManual
 	return &method.Method{
 		Path: m.Path, Verbs: m.Verbs, AllowGuest: m.AllowGuest, Roles: m.Roles, Writes: m.Writes,
 		Description: m.Description, ArgsSchema: m.Args, ResultSchema: m.Result,
 		Func: func(ctx context.Context, call *method.Call) (any, error) {
 			input, err := input(&call.Args, arguments)
-			if err == nil && foreign {
+			if err == nil && x.foreign {
 				input, err = extismInput(call, m.Input, input)
 			}
 			if err != nil {

@@ -53,6 +53,9 @@ type Import struct {
 type instanceKey struct{}
 
 func instanceOf(ctx context.Context) *instance {
+	if in, ok := ctx.(*instance); ok { // unless the runtime has wrapped it
+		return in
+	}
 	return ctx.Value(instanceKey{}).(*instance)
 }
 
@@ -83,7 +86,7 @@ func (e *Engine) linkModules(ctx context.Context, all []hostFunc) error {
 		b := e.rt.NewHostModuleBuilder(module)
 		for _, f := range byModule[module] {
 			b.NewFunctionBuilder().
-				WithGoModuleFunction(f.run, valueTypes(f.params), valueTypes(f.results)).
+				WithGoFunction(f.run, valueTypes(f.params), valueTypes(f.results)).
 				WithName(f.name).
 				Export(f.name)
 		}
@@ -136,7 +139,7 @@ func (e *Engine) checkImports(imports []rewrite.Func) error {
 type hostFunc struct {
 	module, name    string
 	params, results []ValueType
-	run             api.GoModuleFunc
+	run             api.GoFunc
 }
 
 // counted wraps the configured imports with the bookkeeping of host calls.
@@ -146,11 +149,11 @@ func (e *Engine) counted(imports []Import) []hostFunc {
 		fn := im.Fn
 		if im.Light {
 			fs = append(fs, hostFunc{im.Module, im.Name, im.Params, im.Results,
-				func(ctx context.Context, _ api.Module, stack []uint64) { fn(instanceOf(ctx).call, stack) }})
+				func(ctx context.Context, stack []uint64) { fn(instanceOf(ctx).call, stack) }})
 			continue
 		}
 		fs = append(fs, hostFunc{im.Module, im.Name, im.Params, im.Results,
-			func(ctx context.Context, _ api.Module, stack []uint64) {
+			func(ctx context.Context, stack []uint64) {
 				c := instanceOf(ctx).call
 				c.usage.HostCalls++
 				if c.usage.HostCalls > c.limits.HostCalls {

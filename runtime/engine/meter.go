@@ -24,7 +24,7 @@ const maxNesting = 8
 func (e *Engine) linkYield(ctx context.Context) error {
 	_, err := e.rt.NewHostModuleBuilder(abi.ReservedPrefix+rewrite.HostModule).
 		NewFunctionBuilder().
-		WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, _ api.Module, _ []uint64) {
+		WithGoFunction(api.GoFunc(func(ctx context.Context, _ []uint64) {
 			instanceOf(ctx).yield()
 		}), nil, nil).
 		Export(rewrite.Yield).

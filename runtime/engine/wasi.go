@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"time"
-
-	"github.com/tetratelabs/wazero/api"
 )
 
 // wasiModule is the import module of WASI preview 1.
@@ -86,13 +84,13 @@ func (e *Engine) wasi() []hostFunc {
 		fs = append(fs, wasiFunc(f.name, wasiNoFile, f.params...))
 	}
 	return append(fs, hostFunc{wasiModule, "proc_exit", []ValueType{p}, nil,
-		func(_ context.Context, _ api.Module, s []uint64) { panic(&exit{uint32(s[0])}) }})
+		func(_ context.Context, s []uint64) { panic(&exit{uint32(s[0])}) }})
 }
 
 // wasiFunc makes the host function of a WASI call that returns an error number.
 func wasiFunc(name string, fn func(c *Call, s []uint64) uint32, params ...ValueType) hostFunc {
 	return hostFunc{wasiModule, name, params, []ValueType{I32},
-		func(ctx context.Context, _ api.Module, s []uint64) {
+		func(ctx context.Context, s []uint64) {
 			s[0] = uint64(fn(instanceOf(ctx).call, s))
 		}}
 }

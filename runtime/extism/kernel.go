@@ -1,12 +1,9 @@
 package extism
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"armature/core/document"
 	"armature/core/fault"
 	"armature/runtime/engine"
 	"armature/runtime/hostapi"
@@ -101,11 +98,7 @@ func (k *kernel) End(c *engine.Call) error {
 	if !ok { // it was inside when it was set
 		return fault.New(fault.Trap, "", "%s: the output is gone", c.Export)
 	}
-	text, err := result(output)
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.Export, err)
-	}
-	hostapi.SetOutput(c, text)
+	hostapi.SetOutput(c, output)
 	return nil
 }
 
@@ -117,17 +110,6 @@ func (k *kernel) Said() string {
 
 // maxText bounds the message of an error, in bytes.
 const maxText = 64 << 10
-
-// result is an output as JSON: as it is if it is JSON, or else as a string.
-func result(output []byte) ([]byte, error) {
-	if !utf8.Valid(output) {
-		return nil, fault.New(fault.Trap, "", "the output is neither JSON nor text in UTF-8; send other bytes by armature_respond")
-	}
-	if json.Valid(output) {
-		return output, nil
-	}
-	return document.AppendString(nil, string(output)), nil
-}
 
 // alloc gives the guest a block; 0 where there is no memory for it.
 func (k *kernel) alloc(c *engine.Call, n uint64) uint64 {

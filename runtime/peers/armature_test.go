@@ -16,6 +16,7 @@ import (
 const (
 	engineDir  = "../engine"
 	quickjsDir = "../quickjs"
+	extismDir  = "../extism"
 )
 
 // engineTest is the test program of runtime/engine, built once. Its benchmark
@@ -26,6 +27,10 @@ var engineTest = testProgram(engineDir)
 
 // quickjsTest is that of runtime/quickjs, which does the same with a script.
 var quickjsTest = testProgram(quickjsDir)
+
+// extismTest is that of runtime/extism, which does the same with a plugin for
+// Extism.
+var extismTest = testProgram(extismDir)
 
 func testProgram(dir string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
@@ -63,14 +68,26 @@ func armature(name string) func(testing.TB) runner {
 	}
 }
 
+// armatureExtism runs a plugin that is built for Extism.
+func armatureExtism(guest func(testing.TB) []byte) func(testing.TB) runner {
+	return func(tb testing.TB) runner {
+		file := filepath.Join(tb.TempDir(), "plugin.wasm")
+		if err := os.WriteFile(file, guest(tb), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+		return driven(tb, extismTest, extismDir, "^BenchmarkOnDemand$", "ARMATURE_EXTISM_GUEST="+file)
+	}
+}
+
 // driven starts a benchmark of a test program of ours that runs on demand.
-func driven(tb testing.TB, build func() (string, error), dir, bench string) runner {
+func driven(tb testing.TB, build func() (string, error), dir, bench string, env ...string) runner {
 	program, err := build()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	cmd := exec.Command(program, "-test.run", "^$", "-test.benchtime", "1x", "-test.bench", bench)
 	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		tb.Fatal(err)

@@ -16,6 +16,9 @@ const turn = 20 * time.Millisecond
 // does hits all, and prints a table of the best turns and of all of them.
 func BenchmarkPeers(b *testing.B) { inTurn(b, peers) }
 
+// BenchmarkExtism is the same for plugins that are built for Extism.
+func BenchmarkExtism(b *testing.B) { inTurn(b, extismPeers) }
+
 func inTurn(b *testing.B, peers []peer) {
 	entries := make([]*entry, len(peers))
 	for i, p := range peers {

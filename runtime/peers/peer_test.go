@@ -38,6 +38,16 @@ var peers = []peer{
 	{"goja, reused", "JavaScript", gojaPeer},
 }
 
+// extismPeers run the very same plugins, which are built for Extism.
+var extismPeers = []peer{
+	{"armature", "C", armatureExtism(cExtism)},
+	{"armature", "Go", armatureExtism(goExtism)},
+	{"Extism, reused", "C", extismPeer(cExtism, 0)},
+	{"Extism, reused", "Go", extismPeer(goExtism, 0)},
+	{"Extism, reused, with its time limit", "C", extismPeer(cExtism, time.Minute)},
+	{"Extism, reused, with its time limit", "Go", extismPeer(goExtism, time.Minute)},
+}
+
 // runner makes n calls and says what they cost and what the last one answered.
 type runner func(tb testing.TB, n int) measured
 
@@ -68,7 +78,7 @@ func inProcess(call func() ([]byte, error)) runner {
 
 // All peers must have done the same work, or comparing them means nothing.
 func TestPeersAnswerTheSame(t *testing.T) {
-	for _, p := range peers {
+	for _, p := range append(peers, extismPeers[:2]...) {
 		t.Run(fmt.Sprintf("%s, %s", p.name, p.language), func(t *testing.T) {
 			run := p.start(t)
 			for range 3 {
