@@ -81,9 +81,20 @@ func openDefault(ctx context.Context, set *host.Set) (*host.Tenant, error) {
 	return t, err
 }
 
-// registry is the list of sites, for commands that open none of them.
-func (a *app) registry() host.Registry {
-	return host.NewRegistry(host.RegistryConfig{Layout: a.layout(), Database: a.database, Logger: a.notices()})
+// withRegistry gives fn the list of sites, for commands that open none of them.
+func (a *app) withRegistry(fn func(host.Registry) error) error {
+	c := host.RegistryConfig{Layout: a.layout(), Database: a.database, Logger: a.notices()}
+	if a.database != "" {
+		if err := c.Layout.Make(); err != nil {
+			return err
+		}
+		var err error
+		if c.Master, err = a.master(); err != nil {
+			return err
+		}
+	}
+	registry := host.NewRegistry(c)
+	return errors.Join(fn(registry), registry.Close())
 }
 
 // notices tells a person who runs a command what it does beside.

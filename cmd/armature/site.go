@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 
@@ -80,8 +81,9 @@ func (a *app) siteConfigCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "config NAME [get KEY | set KEY JSON]",
 		Short: "Show or change a site's configuration",
-		Long:  "Show or change a site's configuration. A running server takes a change over within a\nsecond. The value null removes a key.",
-		Args:  cobra.RangeArgs(1, 4),
+		Long: "Show or change a site's configuration. Running servers take a change over within a second.\n" +
+			"The value null removes a key; - is read from standard input, for what has a password in it.",
+		Args: cobra.RangeArgs(1, 4),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			switch {
@@ -90,7 +92,15 @@ func (a *app) siteConfigCommand() *cobra.Command {
 			case len(args) == 3 && args[1] == "get":
 				return a.getConfig(ctx, args[0], args[2])
 			case len(args) == 4 && args[1] == "set":
-				return a.setConfig(ctx, args[0], args[2], args[3])
+				value := args[3]
+				if value == "-" {
+					text, err := io.ReadAll(cmd.InOrStdin())
+					if err != nil {
+						return err
+					}
+					value = string(text)
+				}
+				return a.setConfig(ctx, args[0], args[2], value)
 			}
 			return errors.New("usage: armature site config NAME [get KEY | set KEY JSON]")
 		},
@@ -98,10 +108,12 @@ func (a *app) siteConfigCommand() *cobra.Command {
 }
 
 // records are the sites there are.
-func (a *app) records(ctx context.Context) ([]*host.Record, error) {
-	registry := a.registry()
-	list, err := registry.Look(ctx)
-	return list, errors.Join(err, registry.Close())
+func (a *app) records(ctx context.Context) (list []*host.Record, err error) {
+	err = a.withRegistry(func(r host.Registry) (err error) {
+		list, err = r.Look(ctx)
+		return err
+	})
+	return list, err
 }
 
 // record is one of them.
@@ -155,11 +167,14 @@ func (a *app) getConfig(ctx context.Context, name, key string) error {
 }
 
 func (a *app) setConfig(ctx context.Context, name, key, value string) error {
-	registry := a.registry()
-	next, err := registry.Configure(ctx, name, func(c *site.Config) (*site.Config, error) {
-		return c.With(key, json.RawMessage(value))
+	var next *site.Config
+	err := a.withRegistry(func(r host.Registry) (err error) {
+		next, err = r.Configure(ctx, name, func(c *site.Config) (*site.Config, error) {
+			return c.With(key, json.RawMessage(value))
+		})
+		return err
 	})
-	if err = errors.Join(err, registry.Close()); err != nil {
+	if err != nil {
 		return err
 	}
 	return a.say(next, "%s: %s is set", name, key)
@@ -182,8 +197,7 @@ func (a *app) siteDropCommand() *cobra.Command {
 			if !yes && !undo {
 				return fmt.Errorf("this takes site %s off every server of %s: repeat with --yes", args[0], a.where())
 			}
-			registry := a.registry()
-			return errors.Join(a.drop(cmd.Context(), registry, args[0], erase, undo), registry.Close())
+			return a.withRegistry(func(r host.Registry) error { return a.drop(cmd.Context(), r, args[0], erase, undo) })
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do it")

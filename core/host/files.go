@@ -24,8 +24,7 @@ type storage interface {
 }
 
 // openFiles makes the site's file service: on disk, or in the bucket that the
-// configuration names. Another storage takes effect when the site is opened
-// again.
+// configuration names. The site is opened again when it names another one.
 func (t *Tenant) openFiles(folder string) (err error) {
 	dir := t.set.c.Layout.Files(folder)
 	if t.storage, err = openStorage(t.Site.Config(), folder, dir); err != nil {

@@ -48,6 +48,7 @@ const (
 	dropped = "dropped" // gone, with everything it had in its schema
 	erasing = "erasing" // gone, its schema about to go
 	erased  = "erased"  // gone for good
+	keyed   = "key"     // none: the row that tells the master key
 )
 
 // siteTable is the table. A document has the name of the site's schema.
@@ -58,8 +59,8 @@ var siteTable = sync.OnceValue(func() *document.DocType {
 			{Name: "site", Type: "Data", Indexed: 1},
 			{Name: "live", Type: "Data", Unique: 1}, // the site's name while it is there, else nothing
 			{Name: "state", Type: "Data"},
-			{Name: "config", Type: "Long Text"},
-			{Name: "tended", Type: "Int"}, // seconds
+			{Name: "config", Type: "Long Text"}, // sealed; empty: nothing is configured
+			{Name: "tended", Type: "Int"},       // seconds
 		},
 	})
 	if err != nil {
@@ -127,7 +128,35 @@ func (r *records) prepare(ctx context.Context, db *store.Store) error {
 			return err
 		}
 	}
+	if err := r.checkMaster(ctx, db); err != nil {
+		return err
+	}
 	return r.takeOver(ctx, db)
+}
+
+// checkMaster is site.ErrWrongMaster where the configurations are sealed with
+// another master key. The first process to come leaves a row to tell it by.
+func (r *records) checkMaster(ctx context.Context, db *store.Store) error {
+	where := is("state", keyed)
+	rows, err := r.read(ctx, db, where)
+	if err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		err := r.insert(ctx, db, row{schema: r.c.Schema, state: keyed, config: r.c.Master.SealConfig(keyed, nil)})
+		if fault.KindOf(err) != fault.Conflict {
+			return err
+		}
+		if rows, err = r.read(ctx, db, where); err != nil {
+			return err
+		}
+	}
+	for _, one := range rows {
+		if _, err := r.c.Master.OpenConfig(keyed, one.config); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // row is a document of the table.
@@ -227,7 +256,7 @@ func (r *records) take(rows []row) {
 
 func (r *records) record(one row, before *Record) *Record {
 	rec := &Record{Name: one.site, id: one.schema, Place: r.place(one.schema)}
-	rec.Config, rec.Broken = parseConfig([]byte(one.config))
+	rec.Config, rec.Broken = r.configOf(one.schema, one.config)
 	if rec.Broken != nil {
 		r.c.Logger.Error("read the configuration of a site", "site", one.site, "error", rec.Broken)
 		if rec.Config = (&site.Config{}); before != nil {
@@ -235,6 +264,30 @@ func (r *records) record(one row, before *Record) *Record {
 		}
 	}
 	return rec
+}
+
+// configOf opens a configuration as it is stored.
+func (r *records) configOf(schema, sealed string) (*site.Config, error) {
+	if sealed == "" {
+		return &site.Config{}, nil
+	}
+	text, err := r.c.Master.OpenConfig(schema, sealed)
+	if err != nil {
+		return nil, err
+	}
+	return parseConfig(text)
+}
+
+// seal makes what is stored of a configuration, if it may be.
+func (r *records) seal(schema string, c *site.Config) (string, error) {
+	if err := checkConfig(c); err != nil {
+		return "", err
+	}
+	text, err := c.MarshalJSON()
+	if err != nil {
+		return "", err
+	}
+	return r.c.Master.SealConfig(schema, text), nil
 }
 
 func (r *records) place(schema string) Place {

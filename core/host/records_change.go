@@ -93,8 +93,11 @@ func (r *records) lives(ctx context.Context, db *store.Store, name string) (row,
 // fs.ErrNotExist where the row is not in the first one any more.
 func move(ctx context.Context, tx document.Tx, one row, from, to string) error {
 	set := map[string]any{"state": to, "live": nil, "modified": stamp()}
-	if to == live {
+	switch to {
+	case live:
 		set["live"] = one.site
+	case erased:
+		set["config"] = nil
 	}
 	moved, err := tx.UpdateIf(ctx, siteTable(), one.schema, map[string]any{"state": from}, set)
 	switch {
@@ -130,14 +133,14 @@ func (r *records) Configure(ctx context.Context, name string, change func(*site.
 		if doc.Text("state") != live {
 			return missing(name)
 		}
-		old, err := parseConfig([]byte(doc.Text("config")))
+		old, err := r.configOf(one.schema, doc.Text("config"))
 		if err != nil {
 			return fmt.Errorf("site %s: %w", name, err)
 		}
 		if next, err = change(old); err != nil {
 			return err
 		}
-		text, err := configText(next)
+		text, err := r.seal(one.schema, next)
 		if err != nil {
 			return err
 		}
@@ -148,15 +151,6 @@ func (r *records) Configure(ctx context.Context, name string, change func(*site.
 		return tx.BumpEpoch(ctx)
 	})
 	return next, err
-}
-
-// configText is a configuration that may be stored.
-func configText(c *site.Config) (string, error) {
-	if err := checkConfig(c); err != nil {
-		return "", err
-	}
-	text, err := c.MarshalIndent()
-	return string(text), err
 }
 
 // Drop implements Registry. The schema stays, and so does the folder of the site
@@ -309,7 +303,7 @@ func (s *stagedRow) Dir() string  { return s.r.c.Layout.Site(folderOf(s.row.sche
 
 // Publish implements Stage, in one transaction.
 func (s *stagedRow) Publish(ctx context.Context, config *site.Config, replace bool) (Kept, error) {
-	text, err := configText(config)
+	text, err := s.r.seal(s.row.schema, config)
 	if err != nil {
 		return Kept{}, err
 	}

@@ -59,7 +59,7 @@ func (r *records) takeOver(ctx context.Context, db *store.Store) error {
 // adoptDefault takes over the default site of an installation whose servers had
 // it without a folder in common: a row is all it takes.
 func (r *records) adoptDefault(ctx context.Context, db *store.Store) error {
-	rows, err := r.read(ctx, db, document.AllOf{})
+	rows, err := r.read(ctx, db, document.Compare{Operand: operand("state"), Op: query.Ne, Value: keyed})
 	if err != nil || len(rows) > 0 {
 		return err
 	}
@@ -74,16 +74,20 @@ func (r *records) adoptDefault(ctx context.Context, db *store.Store) error {
 // folder has.
 func (r *records) adopt(ctx context.Context, db *store.Store, name string) error {
 	log, file := r.c.Logger.With("site", name), r.c.Layout.Config(name)
+	one := row{schema: schemaPrefix + name, site: name, state: live}
 	text, err := os.ReadFile(file)
 	bare := errors.Is(err, fs.ErrNotExist)
 	if err == nil {
-		_, err = parseConfig(text)
+		var config *site.Config
+		if config, err = parseConfig(text); err == nil {
+			one.config, err = r.seal(one.schema, config)
+		}
 	}
 	if err != nil && !bare {
 		log.Error("a site is not taken into the database: its configuration cannot be read; correct it and start again", "file", file, "error", err)
 		return nil
 	}
-	err = r.insert(ctx, db, row{schema: schemaPrefix + name, site: name, state: live, config: string(text)})
+	err = r.insert(ctx, db, one)
 	switch fault.KindOf(err) {
 	case fault.Conflict: // another process has just done it
 		return nil
@@ -94,7 +98,7 @@ func (r *records) adopt(ctx context.Context, db *store.Store, name string) error
 	if err != nil {
 		return err
 	}
-	log.Info("the site was taken into the database, which has its configuration from now on", "schema", schemaPrefix+name)
+	log.Info("the site was taken into the database, which has its configuration from now on", "schema", one.schema)
 	if bare {
 		return nil
 	}

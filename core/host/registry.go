@@ -93,8 +93,9 @@ type Stage interface {
 // RegistryConfig is what says which Registry an installation has.
 type RegistryConfig struct {
 	Layout   Layout
-	Database string // URL of the PostgreSQL database of all sites; empty: a SQLite file per site
-	Schema   string // of the database, for the registry itself; empty: DefaultRegistry
+	Database string       // URL of the PostgreSQL database of all sites; empty: a SQLite file per site
+	Schema   string       // of the database, for the registry itself; empty: DefaultRegistry
+	Master   *site.Master // seals configurations in a database
 	Logger   *slog.Logger
 	Store    store.Options
 }

@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -199,6 +200,79 @@ func TestRefusedConfiguration(t *testing.T) {
 	})
 }
 
+// TestAnotherMasterKeyOnTheDatabase: whoever has another master key is told so
+// before anything is read or written, and what is configured, which may be a
+// password, cannot be read in the database.
+func TestAnotherMasterKeyOnTheDatabase(t *testing.T) {
+	p := newProcesses(t, false)
+	s, _ := p.start()
+	name := unique("s")
+	create(t, s, name)
+	configure(t, s, name, "app_name", `"not to be read"`)
+	right := p.config.Master
+	var err error
+	if p.config.Master, err = site.ParseMaster(strings.Repeat("a5", 32)); err != nil {
+		t.Fatal(err)
+	}
+	wrong, _ := p.start()
+	for what, err := range map[string]error{
+		"list":      second(wrong.Sites(t.Context())),
+		"create":    wrong.Registry().Create(t.Context(), unique("t")),
+		"drop":      second(wrong.Registry().Drop(t.Context(), name)),
+		"configure": second(wrong.Registry().Configure(t.Context(), name, func(c *site.Config) (*site.Config, error) { return c, nil })),
+	} {
+		if !errors.Is(err, site.ErrWrongMaster) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	p.config.Master = right
+	again, _ := p.start()
+	if got := names(t, again); !slices.Equal(got, []string{name}) {
+		t.Errorf("sites %q", got)
+	}
+	db, err := sql.Open("pgx", p.config.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var stored string
+	if err := db.QueryRow(`SELECT string_agg(config, ' ') FROM ` + p.config.Registry + `.armature_site`).Scan(&stored); err != nil {
+		t.Fatal(err)
+	}
+	if stored == "" || strings.Contains(stored, "read") || strings.Contains(stored, "app_name") {
+		t.Errorf("stored is %s", stored)
+	}
+}
+
+// TestAnotherStorage: a site whose configuration names another place for files is
+// opened anew, and the requests that run end with the one before.
+func TestAnotherStorage(t *testing.T) {
+	eachInstallation(t, func(t *testing.T, p *processes) {
+		s, _ := p.start()
+		name := unique("s")
+		before := create(t, s, name)
+		configure(t, s, name, "app_name", `"same place"`)
+		s.Refresh(t.Context())
+		if s.Tenant(name) != before {
+			t.Error("opened anew for another name")
+		}
+		_, release, err := s.Acquire(t.Context(), "x", httptest.NewRequest("GET", "/", nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		configure(t, s, name, "file_storage", `{"endpoint": "http://127.0.0.1:1", "bucket": "b", "region": "r", "access_key": "a", "secret_key": "s"}`)
+		s.Refresh(t.Context())
+		if err := before.Store.Ping(t.Context()); err != nil {
+			t.Errorf("a running request lost its site: %v", err)
+		}
+		release()
+		acquired(t, s, "x")
+		if after := s.Tenant(name); after == nil || after == before {
+			t.Error("still open with the storage before")
+		}
+	})
+}
+
 // TestConfiguredAtOnce: processes that set different keys at the same time all
 // have their way.
 func TestConfiguredAtOnce(t *testing.T) {
@@ -242,7 +316,7 @@ func TestMadeAtOnce(t *testing.T) {
 				if p.shared {
 					c.Layout = p.config.Layout
 				}
-				r := host.NewRegistry(host.RegistryConfig{Layout: c.Layout, Database: c.Database, Schema: c.Registry})
+				r := host.NewRegistry(host.RegistryConfig{Layout: c.Layout, Database: c.Database, Schema: c.Registry, Master: c.Master})
 				defer r.Close()
 				switch err := r.Create(t.Context(), name); {
 				case err == nil:

@@ -125,7 +125,7 @@ func NewSet(c Config) *Set {
 	}
 	s := &Set{
 		c: c, look: make(chan struct{}, 1), last: map[string]*Tenant{}, refreshing: newTurn(),
-		registry: NewRegistry(RegistryConfig{Layout: c.Layout, Database: c.Database, Schema: c.Registry, Logger: c.Logger, Store: c.Store}),
+		registry: NewRegistry(RegistryConfig{Layout: c.Layout, Database: c.Database, Schema: c.Registry, Master: c.Master, Logger: c.Logger, Store: c.Store}),
 		shrinker: file.NewShrinker(1), hasher: auth.NewHasher(),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())

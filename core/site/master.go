@@ -19,8 +19,9 @@ const keySize = 32
 // key than the one given.
 var ErrWrongMaster = errors.New("the master key is not the one this data was sealed with")
 
-// Master is the key of the whole installation. It does one thing: it seals the
-// keys of the sites, so that copying a site's folder copies no secret.
+// Master is the key of the whole installation. It seals the keys of the sites, so
+// that copying a site's folder copies no secret, and their configurations where
+// those are in a database.
 type Master struct{ box *Secret }
 
 // ParseMaster reads a master key as written in ARMATURE_SECRET_KEY or
@@ -87,6 +88,25 @@ func (m *Master) SealKey(key []byte) (sealed string, err error) {
 		return "", fmt.Errorf("the key of a site is %d bytes", keySize)
 	}
 	return m.box.Seal(purpose, key), nil
+}
+
+// configPurpose is what the master key seals a site's configuration for.
+func configPurpose(site string) string { return "site configuration " + site }
+
+// SealConfig seals the text of a site's configuration, in which there may be
+// passwords of mail servers and buckets.
+func (m *Master) SealConfig(site string, text []byte) (sealed string) {
+	return m.box.Seal(configPurpose(site), text)
+}
+
+// OpenConfig opens what SealConfig sealed for the same site; ErrWrongMaster when
+// another master key did.
+func (m *Master) OpenConfig(site, sealed string) ([]byte, error) {
+	text, err := m.box.Open(configPurpose(site), sealed)
+	if err != nil {
+		return nil, ErrWrongMaster
+	}
+	return text, nil
 }
 
 func randomKey() []byte {
