@@ -8,12 +8,14 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/runtime/abi"
 	"armature/runtime/engine"
 	"armature/runtime/extism"
 	"armature/runtime/hostapi"
@@ -267,6 +269,99 @@ func TestReplay(t *testing.T) {
 		again, repeated, err := hostapi.Rerun(t.Context(), b.module, c.export, []byte(c.input), b.limits, hostapi.DefaultLimits, tape)
 		if err != nil || string(again) != output || repeated.Fuel != usage.Fuel {
 			t.Errorf("%s: %q after %d, then %q after %d: %v", c.export, output, usage.Fuel, again, repeated.Fuel, err)
+		}
+	}
+}
+
+// TestFresh: a module whose tables change has no snapshot; each call makes an
+// instance, and a kernel, of its own.
+func TestFresh(t *testing.T) {
+	wasm, err := wasmtest.Assemble(`(module
+  (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
+  (import "extism:host/env" "store_u8" (func $store (param i64 i32)))
+  (import "extism:host/env" "load_u8" (func $load (param i64) (result i32)))
+  (import "extism:host/env" "output_set" (func $output (param i64 i64)))
+  (memory (export "memory") 1)
+  (table 1 funcref)
+  (global $kept (mut i64) (i64.const 0))
+  (func (export "__wasm_call_ctors") (global.set $kept (call $alloc (i64.const 1))) (call $store (global.get $kept) (i32.const 48)))
+  (func (export "count") (result i32)
+    (table.set 0 (i32.const 0) (ref.null func))
+    (call $store (global.get $kept) (i32.add (i32.const 1) (call $load (global.get $kept))))
+    (call $output (global.get $kept) (i64.const 1)) (i32.const 0)))`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := start(t, wasm)
+	if ok, _ := b.module.Pristine(); ok {
+		t.Error("it has a snapshot")
+	}
+	for range 3 {
+		b.want("count", "", "1")
+	}
+}
+
+// TestTogether: calls at the same time have kernels of their own.
+func TestTogether(t *testing.T) {
+	b := guest(t)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			text := strings.Repeat(string(rune('a'+i)), 1000+i)
+			for range 50 {
+				st := hostapi.New(&b.plugin, &method.Call{Verb: "POST", Caller: identity.Root()}, []byte(text))
+				if _, err := st.Run(t.Context(), b.module, "echo", b.limits); err != nil || string(st.Output()) != text {
+					t.Errorf("%.20s answers %.20s: %v", text, st.Output(), err)
+				}
+				st.Free()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestBounds: what passes between guest and host is bounded as everybody's.
+func TestBounds(t *testing.T) {
+	b := guest(t)
+	b.plugin.Limits = hostapi.Limits{Input: 1 << 10, Output: 100, Log: 1 << 10, HTTP: 1}
+	b.fails("echo", strings.Repeat("x", 101), fault.Exhausted, "over 100 bytes")
+	b.fails("who", "", fault.Exhausted, "over 100 bytes") // the answer, as output
+	b.fails("get", strings.Repeat("x", 101), fault.Exhausted, "the request is over 100 bytes")
+	b.limits.Memory = 64 << 10 // what the module has before it begins
+	if _, err := b.call("count", ""); fault.KindOf(err) != fault.Exhausted {
+		t.Errorf("a call without memory for what the plugin keeps: %v", err)
+	}
+}
+
+// TestLoading: what is wrong with a module is said when it is loaded.
+func TestLoading(t *testing.T) {
+	b := guest(t)
+	for text, words := range map[string]string{
+		`(module (import "extism:host/user" "mult" (func (param i64) (result i64))))`:                                             "extism:host/user.mult is not offered",
+		`(module (import "extism:host/env" "alloc" (func (param i32) (result i32))))`:                                             "extism:host/env.alloc has another signature",
+		`(module (import "extism:host/env" "alloc" (func (param i64) (result i64))) (func (export "_initialize") (unreachable)))`: "fails to initialise",
+		`(module (import "extism:host/env" "config_get" (func $c (param i64) (result i64))) (import "extism:host/env" "alloc" (func $a (param i64) (result i64)))
+			(func (export "_initialize") (drop (call $c (call $a (i64.const 1))))))`: "being loaded",
+	} {
+		wasm, err := wasmtest.Assemble(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.engine.Load(t.Context(), wasm); fault.KindOf(err) != fault.Validation || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestDocumented: the description names every import.
+func TestDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../sdk/abi/extism.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, im := range extism.New(nil).Imports() {
+		if im.Module == abi.ExtismEnv && !strings.Contains(string(text), "`"+im.Name+"`") {
+			t.Errorf("extism.md has no %s", im.Name)
 		}
 	}
 }
