@@ -70,6 +70,7 @@ var arrows = []arrow{
 	{"sdk/c", nil, "an SDK knows nothing of the server"},
 	{"sdk/cpp", nil, "an SDK knows nothing of the server"},
 	{"sdk/rust", nil, "an SDK knows nothing of the server"},
+	{"sdk/zig", nil, "an SDK knows nothing of the server"},
 	{"sdk/assemblyscript", nil, "an SDK knows nothing of the server"},
 	{"runtime/abi", nil, "the names of the ABI are read by the SDK's tests too"},
 	{"runtime/...", []string{"runtime/...", "core/document", "core/query", "core/method", "core/identity", "core/fault"},

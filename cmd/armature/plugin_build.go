@@ -19,8 +19,8 @@ func (a *app) pluginBuildCommand() *cobra.Command {
 		Short: "Build a plugin into one .wasm file",
 		Long: "Build a plugin into one .wasm file that holds its manifest. DIR holds armature.json and the\n" +
 			"sources, whose names tell the language: go.mod is Go, src/lib.rs Rust, assembly/plugin.ts\n" +
-			"AssemblyScript, *.c C, *.cpp C++, *.wat WebAssembly text. The compiler is needed, the SDK is in\n" +
-			"this program (for Go the module names it). JavaScript and TypeScript, a file or a folder with\n" +
+			"AssemblyScript, *.c C, *.cpp C++, plugin.zig Zig, *.wat WebAssembly text. The compiler is needed,\n" +
+			"the SDK is in this program (for Go the module names it). JavaScript and TypeScript, a file or a folder with\n" +
 			"main.js or main.ts, need nothing. What another tool has built is given with --module.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

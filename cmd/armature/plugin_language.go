@@ -36,6 +36,7 @@ func languages() []language {
 		{"AssemblyScript", []string{"assembly/plugin.ts"}, buildAssemblyScript, testAssemblyScript},
 		{"C++", []string{"*.cpp"}, buildCPP, testCPP},
 		{"C", []string{"*.c"}, buildC, testC},
+		{"Zig", []string{"plugin.zig"}, buildZig, testZig},
 		{"WebAssembly text", []string{"*.wat"}, buildText, nil},
 	}
 }

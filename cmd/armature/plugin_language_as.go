@@ -10,17 +10,17 @@ import (
 	"armature/sdk/assemblyscript"
 )
 
-// asc finds the AssemblyScript compiler: in node_modules of the folder or one
-// above it, or on the path.
-func asc(dir string) (string, error) {
+// packaged finds a program that npm installs: in node_modules of the folder or
+// one above it, or on the path.
+func packaged(dir, name string) (path string, found bool) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return "", err
+		return "", false
 	}
 	for {
-		path := filepath.Join(dir, "node_modules", ".bin", "asc")
+		path := filepath.Join(dir, "node_modules", ".bin", name)
 		if _, err := os.Stat(path); err == nil {
-			return path, nil
+			return path, true
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
@@ -28,10 +28,16 @@ func asc(dir string) (string, error) {
 		}
 		dir = parent
 	}
-	if path, err := exec.LookPath("asc"); err == nil {
-		return path, nil
+	path, err = exec.LookPath(name)
+	return path, err == nil
+}
+
+func asc(dir string) (string, error) {
+	path, found := packaged(dir, "asc")
+	if !found {
+		return "", errors.New("asc, the AssemblyScript compiler, is missing; install it with: npm install assemblyscript@0.28")
 	}
-	return "", errors.New("asc, the AssemblyScript compiler, is missing; install it with: npm install assemblyscript@0.28")
+	return path, nil
 }
 
 // buildAssemblyScript uses the runtime that never frees: every call starts from

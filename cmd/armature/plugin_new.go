@@ -20,6 +20,7 @@ import (
 	armature "armature/sdk/go"
 	"armature/sdk/js"
 	"armature/sdk/rust"
+	"armature/sdk/zig"
 )
 
 // scaffold is what a new plugin begins with, in a folder for each language.
@@ -55,6 +56,9 @@ func beginnings() []beginning {
 		{"cpp", installCPP, func(dir string) error {
 			return writeInto(dir, map[string][]byte{"armature.hpp": cpp.Header, "stubhost.hpp": cpp.Stub})
 		}, true},
+		{"zig", "npm install", func(dir string) error {
+			return unpack(zig.Source, ".", filepath.Join(dir, "armature"))
+		}, true},
 		{"js", "", declarations, false},
 		{"ts", "", declarations, false},
 	}
@@ -69,7 +73,7 @@ func (a *app) pluginNewCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new NAME",
 		Short: "Begin a plugin: sources, SDK, manifest, test and README",
-		Long:  "Begin a plugin, in a folder of its own: sources, SDK, manifest, test and README. It builds without\na network where the compiler is installed; for AssemblyScript that is npm's.",
+		Long:  "Begin a plugin, in a folder of its own: sources, SDK, manifest, test and README. It builds without\na network where the compiler is installed; for AssemblyScript and Zig that is npm's.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			for _, b := range beginnings() {

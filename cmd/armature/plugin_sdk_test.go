@@ -30,6 +30,7 @@ var sdks = []sdk{
 	{"cpp", "todo-cpp", cppToolchain},
 	{"rust", "todo-rust", rustToolchain},
 	{"assemblyscript", "todo-assemblyscript", assemblyScriptToolchain},
+	{"zig", "todo-zig", zigToolchain},
 }
 
 // cppToolchain wants clang with the C++ library for WebAssembly, and nlohmann/json.
@@ -66,19 +67,38 @@ func rustToolchain(t *testing.T) string {
 func assemblyScriptToolchain(t *testing.T) string {
 	t.Helper()
 	compiler(t, "node", "apt-get install nodejs")
+	return packaged(t, "assemblyscript", "asc", "ci")
+}
+
+// zigToolchain installs the compiler that package-lock.json names, unless there
+// is one.
+func zigToolchain(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("zig"); err == nil {
+		return ""
+	}
+	// npm ci would refuse the lock file: one of the packages for other machines
+	// that it lists was never published.
+	return packaged(t, "zig", "zig", "install", "--no-save", "--omit-lockfile-registry-resolved")
+}
+
+// packaged installs the compiler of an SDK by npm, beside it, and returns where
+// the commands are.
+func packaged(t *testing.T, sdk, command string, how ...string) string {
+	t.Helper()
 	npm := compiler(t, "npm", "apt-get install npm")
-	dir := filepath.Join(root(t), "sdk", "assemblyscript")
+	dir := filepath.Join(root(t), "sdk", sdk)
 	bin := filepath.Join(dir, "node_modules", ".bin")
-	if _, err := os.Stat(filepath.Join(bin, "asc")); err == nil {
+	if _, err := os.Stat(filepath.Join(bin, command)); err == nil {
 		return bin
 	}
-	cmd := exec.Command(npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	cmd := exec.Command(npm, append(how, "--ignore-scripts", "--no-audit", "--no-fund")...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatalf("npm ci: %v\n%s", err, out)
+			t.Fatalf("npm: %v\n%s", err, out)
 		}
-		t.Skipf("npm ci: %v\n%s", err, out)
+		t.Skipf("npm: %v\n%s", err, out)
 	}
 	return bin
 }

@@ -36,6 +36,10 @@ func TestSDKsAreComplete(t *testing.T) {
 			func(name string, kind int) string { return fmt.Sprintf("\n  %s = %d,", name, kind) }},
 		{"rust", []string{"../rust/src/host.rs", "../rust/src/error.rs"}, " %s", "pub fn %s(",
 			func(name string, kind int) string { return fmt.Sprintf("    %s = %d,", name, kind) }},
+		{"zig", []string{"../zig/armature.zig"}, `extern "armature1" fn %s(in: `, `extern "armature1" fn %s(`,
+			func(name string, kind int) string {
+				return fmt.Sprintf("    %s = %d,", strings.ToLower(upper(name)), kind)
+			}},
 		{"assemblyscript", []string{"../assemblyscript/armature.ts"}, `@external("armature1", "%s")`, `@external("armature1", "%s")`,
 			func(name string, kind int) string { return fmt.Sprintf(" %s = %d,", name, kind) }},
 	} {
