@@ -172,7 +172,11 @@ func TestDev(t *testing.T) {
 			answers(0)
 			t.Logf("%s: %d ms from save to answer", tt.lang, time.Since(began).Milliseconds())
 
-			save(t, source, changed+"\n)\n")
+			mistake := ")"
+			if tt.lang == "zig" {
+				mistake = "(" // of the other it would blame the line before
+			}
+			save(t, source, changed+"\n"+mistake+"\n")
 			failed := d.next("failed")
 			line := strings.Count(changed, "\n") + 2
 			if failed["serving"] == "" || !regexp.MustCompile(fmt.Sprintf(`%s[:(]%d\b`, regexp.QuoteMeta(tt.source), line)).MatchString(d.log.String()) {
