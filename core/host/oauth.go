@@ -42,9 +42,13 @@ func (t *Tenant) endUser(ctx context.Context, tx document.Tx, user string) error
 
 // rawOAuth serves an endpoint of the provider, which reads credentials itself.
 func rawOAuth(endpoint oauth.Endpoint) *httpapi.Raw {
-	return &httpapi.Raw{NoCredentials: true, Serve: func(w http.ResponseWriter, r *http.Request, _ *httpapi.RawCall) error {
-		return endpoint(w, r)
-	}}
+	return &httpapi.Raw{
+		NoCredentials: true,
+		Serve: func(w http.ResponseWriter, r *http.Request, _ *httpapi.RawCall) error {
+			return endpoint(w, r)
+		},
+		Fail: oauth.Fail,
+	}
 }
 
 // base is the origin of the site: its setting host_name, or else the one the

@@ -23,6 +23,9 @@ func (x *exchange) fail(err error) {
 		panic(http.ErrAbortHandler)
 	}
 	x.setErrorHeaders(e)
+	if x.raw != nil && x.raw.Fail != nil && x.raw.Fail(&x.w, x.r, e) {
+		return
+	}
 	if !x.route.api() && wantsHTML(x.r) {
 		x.sendErrorPage(e)
 		return

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"armature/core/document"
+	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/method"
 	"armature/core/ratelimit"
@@ -67,7 +68,7 @@ type Site struct {
 
 	MaxBody    int64    // bytes of a request body; 0: DefaultMaxBody
 	HideTraces bool     // System Settings: allow_error_traceback is off
-	Origins    []string // site setting allow_cors: origins, or "*"
+	Origins    []string // site setting allow_cors: origins, or "*", which lets no cookies in
 }
 
 // Raw is a method that writes its answer itself and has no transaction but
@@ -87,6 +88,9 @@ type Raw struct {
 	// Serve writes the answer. An error returned before anything was written is
 	// answered like that of any method.
 	Serve func(w http.ResponseWriter, r *http.Request, call *RawCall) error
+	// Fail answers with an error in a form of its own, or writes nothing and says
+	// no; nil: no. The headers that go with the error are set.
+	Fail func(w http.ResponseWriter, r *http.Request, e *fault.Error) bool
 }
 
 // RawCall is what a raw method or page knows of its request.

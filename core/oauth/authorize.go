@@ -43,12 +43,12 @@ func (s *Service) authorize(w http.ResponseWriter, r *http.Request) error {
 	base := s.c.Base(r)
 	a, err := s.request(r.Context(), base, q)
 	if err != nil {
-		return s.refuseRequest(w, r, a, base, err)
+		return s.refuseUnasked(w, r, a, browser, base, err)
 	}
 	to, err := s.next(r.Context(), a, browser, base, q, r.URL.Path)
 	switch {
 	case err != nil:
-		return s.refuseRequest(w, r, a, base, err)
+		return s.refuseUnasked(w, r, a, browser, base, err)
 	case to == "":
 		return s.ask(w, r, a, browser)
 	}
@@ -248,6 +248,31 @@ func (s *Service) issue(ctx context.Context, a *authorization, browser *auth.Bro
 		return "", err
 	}
 	return response.GetCode(), nil
+}
+
+// refuseUnasked is refuseRequest where the user has not been asked anything. To a
+// client that has registered itself and that this user has not let in nobody is
+// sent on: anybody could have made it, for a link that begins with this site's
+// address and ends at another (RFC 9700 section 4.11.2).
+func (s *Service) refuseUnasked(w http.ResponseWriter, r *http.Request, a *authorization, browser *auth.Browser, base string, err error) error {
+	var toUser directError
+	if errors.As(err, &toUser) || a == nil || a.client == nil || !a.client.itself {
+		return s.refuseRequest(w, r, a, base, err)
+	}
+	p, err := problemOf(err)
+	if err != nil {
+		return err
+	}
+	if browser != nil {
+		grants, err := s.store.Grants(r.Context(), "user", browser.Caller.User)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(grants, func(g oauthstore.Grant) bool { return g.Client == a.client.id }) {
+			return s.refuseRequest(w, r, a, base, p)
+		}
+	}
+	return s.refuseToUser(w, r, p)
 }
 
 // refuseRequest answers a request that cannot be met: to the client where its

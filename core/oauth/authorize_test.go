@@ -297,6 +297,39 @@ func TestPrompt(t *testing.T) {
 	})
 }
 
+// TestStrangers: a client that anybody could have registered gets nobody sent to it
+// before he has let it in, be it with an error (RFC 9700 section 4.11.2).
+func TestStrangers(t *testing.T) {
+	each(t, nil, func(t *testing.T, w *world) {
+		made := w.Guest.On(t).Post(prefix+"register_client", map[string]any{"client_name": "Self", "redirect_uris": []string{callback}, "token_endpoint_auth_method": "client_secret_post"})
+		if made.Status != http.StatusCreated {
+			t.Fatalf("register: %d %s", made.Status, made.Text)
+		}
+		id, secret := made.Body["client_id"].(string), made.Body["client_secret"].(string)
+		none := w.query("client_id", id, "prompt", "none")
+		wrong := w.query("client_id", id, "response_type", "token")
+		stays := func(what string, a *answer, code string) {
+			t.Helper()
+			if a.status != http.StatusBadRequest || a.location != "" || !strings.Contains(a.text, code) {
+				t.Errorf("%s: %d to %q: %s", what, a.status, a.location, a.text)
+			}
+		}
+		stays("nobody is logged in", w.guest().get(none), "login_required")
+		stays("he has not been asked", w.browser.get(none), "consent_required")
+		stays("a mistake", w.browser.get(wrong), "unsupported_response_type")
+		if q := w.browser.decide(w.browser.get(w.query("client_id", id)).consent(), "deny").redirected(callback); q.Get("error") != "access_denied" {
+			t.Errorf("he said no: %v", q)
+		}
+		stays("he has said no", w.browser.get(none), "consent_required")
+		code := w.browser.decide(w.browser.get(w.query("client_id", id)).consent(), "allow").redirected(callback).Get("code")
+		w.form("get_token", "grant_type", "authorization_code", "code", code, "redirect_uri", callback, "client_id", id, "client_secret", secret).ok()
+		if q := w.browser.get(wrong).redirected(callback); q.Get("error") != "unsupported_response_type" || q.Get("state") != "s1" {
+			t.Errorf("he has let it in: %v", q)
+		}
+		stays("somebody else", w.guest().get(none), "login_required")
+	})
+}
+
 // TestMaxAge: a login that is older than the client takes is not enough.
 func TestMaxAge(t *testing.T) {
 	clock := newClock()

@@ -25,6 +25,7 @@ type client struct {
 	scopes    []string
 	codeFlow  bool // it may use the authorization code flow
 	trusted   bool // Skip Authorization
+	itself    bool // it has registered itself, and no administrator trusts it
 	method    string
 	algorithm string
 	roles     []string // one of which a user needs; none: every user may
@@ -90,6 +91,7 @@ func (s *Service) newClient(doc *document.Document) (*client, error) {
 		trusted:  doc.Bool("skip_authorization"), method: doc.Text("token_endpoint_auth_method"),
 		algorithm: doc.Text("id_token_signed_response_alg"),
 	}
+	c.itself = doc.Bool("registered") && !c.trusted
 	if c.fallback != "" && !slices.Contains(c.redirects, c.fallback) {
 		c.redirects = append(c.redirects, c.fallback)
 	}

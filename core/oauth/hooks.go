@@ -35,6 +35,11 @@ func (h hooks) Run(ctx context.Context, ev *document.Event) error {
 	switch ev.Name {
 	case document.BeforeValidate, document.BeforeRename:
 		return fault.Denied("%s is written by the OAuth provider alone", ev.Doc.Type.Name)
+	case document.OnTrash:
+		// Nor does one application decide about what a user has let others do.
+		if ev.Caller.Client != "" {
+			return fault.Denied("An application cannot do this")
+		}
 	case document.AfterDelete: // of a grant: nothing issued under it counts any more
 		return h.s.c.Auth.Changed(ctx, ev.Tx)
 	}

@@ -146,6 +146,39 @@ func TestGrants(t *testing.T) {
 			w.Admin.On(t).Post("/api/resource/"+url.PathEscape(doctype), map[string]any{"client": w.id}).Fails(t, http.StatusForbidden, "PermissionError")
 		}
 		w.Admin.On(t).Put("/api/resource/OAuth%20Grant/"+mine[0].ID, map[string]any{"scopes": "all"}).Fails(t, http.StatusForbidden, "PermissionError")
+		// Nor does an application end what others were let do, whatever its user may.
+		access, _ := w.tokens()
+		for _, g := range mine {
+			if a := w.bearer(access, "DELETE", "/api/resource/OAuth%20Grant/"+g.ID, ""); a.status != http.StatusForbidden {
+				t.Errorf("an application ended a grant: %d %s", a.status, a.text)
+			}
+		}
+		if a := w.Admin.On(t).Delete("/api/resource/OAuth%20Grant/" + mine[0].ID); a.Status != http.StatusAccepted {
+			t.Errorf("its user did not end it: %d %s", a.Status, a.Text)
+		}
+	})
+}
+
+// TestFailures: what is wrong with the server is said in the words of RFC 6749.
+func TestFailures(t *testing.T) {
+	each(t, nil, func(t *testing.T, w *world) {
+		code := w.code()
+		if err := w.Tenant.Store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for endpoint, a := range map[string]*answer{
+			"get_token":        w.redeem(code),
+			"introspect_token": w.form("introspect_token", "token", "x"),
+			"revoke_token":     w.form("revoke_token", "token", "x"),
+		} {
+			if a.json["error"] != "server_error" && a.json["error"] != "temporarily_unavailable" {
+				t.Errorf("%s: %d %s", endpoint, a.status, a.text)
+			}
+			a.is(a.status, a.str("error"))
+			if a.status < 500 || strings.Contains(a.text, "sql") || strings.Contains(a.text, "closed") {
+				t.Errorf("%s: %d %s", endpoint, a.status, a.text)
+			}
+		}
 	})
 }
 

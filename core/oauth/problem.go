@@ -111,6 +111,22 @@ func problemOf(err error) (*problem, error) {
 	return refuse(code, description), nil
 }
 
+// Fail answers with a failure of the server's in the words of RFC 6749 section
+// 4.1.2.1, which are all that a client can read, and which say nothing of the
+// cause. What is none it leaves alone.
+func Fail(w http.ResponseWriter, _ *http.Request, e *fault.Error) bool {
+	p := &problem{status: e.Kind.Status()}
+	switch e.Kind {
+	case fault.Unavailable, fault.Timeout:
+		p.code, p.description = "temporarily_unavailable", "The server cannot answer at the moment."
+	case fault.Internal, fault.Trap, fault.Exhausted:
+		p.code, p.description = "server_error", "Something went wrong on the server."
+	default:
+		return false
+	}
+	return p.write(w) == nil
+}
+
 // fail writes a refusal; what is not one stays an error. RFC 6749 has no name for
 // too many tries at the token endpoint; the one for later is what clients know.
 func fail(w http.ResponseWriter, err error) error {

@@ -366,3 +366,39 @@ func TestResources(t *testing.T) {
 		w.redeem(w.code(), "resource", resource).ok()
 	})
 }
+
+// TestExpiringCode: whenever in the course of its redemption a code expires, it is
+// either refused or redeemed as a whole.
+func TestExpiringCode(t *testing.T) {
+	c := newClock()
+	var countdown atomic.Int64 // looks at the clock until it jumps; below 0: it does not
+	countdown.Store(-1)
+	each(t, nil, func(t *testing.T, w *world) {
+		redeemed := 0
+		for looks := int64(1); looks < 200; looks++ {
+			code := w.code()
+			countdown.Store(looks)
+			a := w.redeem(code)
+			jumped := countdown.Swap(-1) <= 0
+			switch {
+			case a.status == http.StatusOK && a.str("id_token") != "":
+				redeemed++
+			case a.status != http.StatusBadRequest || a.str("error") != "invalid_grant":
+				t.Fatalf("after %d looks at the clock: %d %s", looks, a.status, a.text)
+			}
+			if !jumped {
+				break
+			}
+		}
+		if redeemed == 0 {
+			t.Error("no code was redeemed")
+		}
+	}, func(h *host.Config) {
+		h.Clock = func() time.Time {
+			if countdown.Load() >= 0 && countdown.Add(-1) == 0 {
+				c.add(61)
+			}
+			return time.Unix(c.seconds.Load(), 0)
+		}
+	})
+}

@@ -44,9 +44,18 @@ func (s *Store) GetAuthorizeCodeSession(ctx context.Context, signature string, i
 	if err != nil {
 		return nil, err
 	}
-	if row == nil || row.Text("validity") == valid && row.Int("expires") <= s.c.Now().Unix() {
+	if row == nil {
 		return nil, fosite.ErrNotFound
 	}
+	request, err := s.asked(ctx, row, into)
+	if err == nil && row.Text("validity") != valid {
+		err = fosite.ErrInvalidatedAuthorizeCode
+	}
+	return request, err
+}
+
+// asked is the request for a code.
+func (s *Store) asked(ctx context.Context, row *document.Document, into fosite.Session) (*fosite.Request, error) {
 	session := NewSession(row.Text("user"))
 	session.Scopes = strings.Fields(row.Text("scopes"))
 	session.Resources = strings.Fields(row.Text("resource"))
@@ -63,13 +72,11 @@ func (s *Store) GetAuthorizeCodeSession(ctx context.Context, signature string, i
 	if session.RedirectSent {
 		request.Form.Set("redirect_uri", session.RedirectURI)
 	}
-	if row.Text("validity") != valid {
-		return request, fosite.ErrInvalidatedAuthorizeCode
-	}
 	return request, nil
 }
 
-// code reads the row of a code, once in a request: fosite asks four times.
+// code reads the row of a code, nil for one that has expired, once in a request:
+// fosite asks four times, and once the code is spent it must not expire any more.
 func (s *Store) code(ctx context.Context, signature string) (row *document.Document, err error) {
 	memo, _ := ctx.Value(memoKey{}).(*memo)
 	if memo != nil && memo.signature == signature {
@@ -79,6 +86,9 @@ func (s *Store) code(ctx context.Context, signature string) (row *document.Docum
 		row, err = s.get(ctx, tx, CodeName, signature, false)
 		return err
 	})
+	if row != nil && row.Text("validity") == valid && row.Int("expires") <= s.c.Now().Unix() {
+		row = nil
+	}
 	if memo != nil && err == nil {
 		memo.signature, memo.row = signature, row
 	}
@@ -180,7 +190,7 @@ func (s *Store) GetOpenIDConnectSession(ctx context.Context, _ string, _ fosite.
 	if memo == nil || memo.row == nil {
 		return nil, openid.ErrNoSessionFound
 	}
-	request, err := s.GetAuthorizeCodeSession(ctx, memo.signature, nil)
+	request, err := s.asked(ctx, memo.row, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -96,8 +96,8 @@ func (s *Store) tokenRequest(ctx context.Context, kind, signature string, into f
 	if row.Text("status") == active {
 		return request, nil
 	}
-	again, err := s.mayRepeat(ctx, row)
-	if err != nil || again {
+	lifetimes, err := s.c.Lifetimes(ctx)
+	if err != nil || s.mayRepeat(row, lifetimes) {
 		return request, err
 	}
 	return request, fosite.ErrInactiveToken
@@ -125,13 +125,9 @@ func (s *Store) token(ctx context.Context, kind, signature string) (row, grant *
 }
 
 // mayRepeat reports whether a used refresh token may be used once more.
-func (s *Store) mayRepeat(ctx context.Context, row *document.Document) (bool, error) {
-	lifetimes, err := s.c.Lifetimes(ctx)
-	if err != nil || row.Text("status") != used {
-		return false, err
-	}
+func (s *Store) mayRepeat(row *document.Document, l Lifetimes) bool {
 	since := s.c.Now().UnixMilli() - row.Int("used_at")
-	return since < lifetimes.Grace.Milliseconds() && row.Int("repeats") < MaxRepeats, nil
+	return row.Text("status") == used && since < l.Grace.Milliseconds() && row.Int("repeats") < MaxRepeats
 }
 
 // RotateRefreshToken spends a refresh token and takes back the access token that
@@ -152,11 +148,7 @@ func (s *Store) RotateRefreshToken(ctx context.Context, grant, signature string)
 		again := row.Text("status") != active
 		set := map[string]any{"status": used, "used_at": s.c.Now().UnixMilli()}
 		if again {
-			may, err := s.mayRepeat(ctx, row)
-			if err != nil {
-				return err
-			}
-			if !may {
+			if !s.mayRepeat(row, lifetimes) {
 				return &spentError{grant}
 			}
 			set = map[string]any{"repeats": row.Int("repeats") + 1}
