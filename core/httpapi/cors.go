@@ -25,11 +25,16 @@ func (x *exchange) allowOrigin() {
 	}
 	h := x.w.Header()
 	h.Add("Vary", "Origin")
-	if !slices.Contains(x.site.Origins, "*") && !slices.Contains(x.site.Origins, origin) {
+	named := slices.Contains(x.site.Origins, origin)
+	if !named && !slices.Contains(x.site.Origins, "*") {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Allow-Credentials", "true")
+	// Cookies are for origins that the site names: with them for all, any page could
+	// act as whoever looks at it.
+	if named {
+		h.Set("Access-Control-Allow-Credentials", "true")
+	}
 	if x.r.Method != http.MethodOptions || x.r.Header.Get("Access-Control-Request-Method") == "" {
 		return
 	}

@@ -23,7 +23,10 @@ func TestCrossOrigin(t *testing.T) {
 		{"another origin", []string{"https://other.example"}, "GET", map[string]string{"Vary": "Origin", "Access-Control-Allow-Origin": ""}},
 		{"named", []string{"https://other.example", origin}, "GET", map[string]string{
 			"Vary": "Origin", "Access-Control-Allow-Origin": origin, "Access-Control-Allow-Credentials": "true", "Access-Control-Max-Age": ""}},
-		{"any", []string{"*"}, "GET", map[string]string{"Access-Control-Allow-Origin": origin}},
+		{"any", []string{"*"}, "GET", map[string]string{"Access-Control-Allow-Origin": origin, "Access-Control-Allow-Credentials": ""}},
+		{"any, on a preflight", []string{"*"}, "OPTIONS", map[string]string{
+			"Access-Control-Allow-Origin": origin, "Access-Control-Allow-Methods": "PUT", "Access-Control-Allow-Credentials": ""}},
+		{"any, and by name", []string{"*", origin}, "GET", map[string]string{"Access-Control-Allow-Origin": origin, "Access-Control-Allow-Credentials": "true"}},
 		{"preflight", []string{origin}, "OPTIONS", map[string]string{
 			"Access-Control-Allow-Origin": origin, "Access-Control-Allow-Methods": "PUT",
 			"Access-Control-Allow-Headers": "x-a, x-b", "Access-Control-Max-Age": "86400"}},
