@@ -33,6 +33,7 @@ type serving struct {
 	acmeEmail     string
 	hsts          time.Duration
 	proxies       string
+	proxyHeaders  string
 
 	idle     time.Duration
 	conns    int
@@ -77,7 +78,8 @@ func (a *app) serveCommand() *cobra.Command {
 	flags.StringVar(&s.acmeEmail, "acme-email", "", "where the ACME server may write to")
 	flags.StringVar(&s.redirect, "redirect-listen", "", "second address, for plain HTTP, that redirects to the first")
 	flags.DurationVar(&s.hsts, "hsts", 0, "tell browsers to use TLS only for so long, 8760h for a year; 0: do not")
-	flags.StringVar(&s.proxies, "trusted-proxies", "", "addresses and networks, such as 10.0.0.0/8, of the proxies whose\nX-Forwarded-For, -Proto, -Host and X-Framework-Site-Name count")
+	flags.StringVar(&s.proxies, "trusted-proxies", "", "addresses and networks, such as 10.0.0.0/8, of the proxies that\nmay say whom they speak for")
+	flags.StringVar(&s.proxyHeaders, "trusted-headers", proxy.DefaultHeaders, "what counts of that: the headers that the proxies always set, and never\npass on from outside; also X-Forwarded-Host and X-Framework-Site-Name")
 	flags.StringVar(&s.plugins, "plugins", "", "folder of the plugins for all sites; without it <data>/plugins")
 	flags.DurationVar(&s.idle, "site-idle", host.DefaultIdle, "close a site that has had no request for so long, until its next one;\nbelow 0: never")
 	flags.IntVar(&s.conns, "database-connections", 40, "connections to PostgreSQL that all sites of this server may have open\ntogether, at least 4")
@@ -100,9 +102,9 @@ func (a *app) serve(cmd *cobra.Command) error {
 	}
 	defer out.access.Close()
 	log := out.main
-	proxies, err := proxy.Parse(s.proxies)
+	proxies, err := proxy.Parse(s.proxies, s.proxyHeaders)
 	if err != nil {
-		return fmt.Errorf("--trusted-proxies: %w", err)
+		return fmt.Errorf("--trusted-proxies, --trusted-headers: %w", err)
 	}
 	for _, name := range misspelt(settingNames(cmd.Root()), os.Environ()) {
 		log.Warn("the environment has a variable that is no setting", "name", name)

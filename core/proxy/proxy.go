@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -29,15 +30,33 @@ const (
 
 var headers = []string{forHeader, protoHeader, hostHeader, SiteHeader, "Forwarded", "X-Real-Ip"}
 
-// Trusted is the networks whose connections are those of trusted proxies; the
-// zero value trusts nobody.
-type Trusted struct{ networks []netip.Prefix }
+// DefaultHeaders are those that every proxy sets. One that says nothing of the
+// others hands on what the client says.
+const DefaultHeaders = forHeader + "," + protoHeader
 
-// Parse reads addresses and networks such as 10.0.0.0/8, separated by commas or
-// white space.
-func Parse(list string) (Trusted, error) {
+// AllHeaders are all that can be trusted.
+const AllHeaders = DefaultHeaders + "," + hostHeader + "," + SiteHeader
+
+// Trusted is the networks whose connections are those of trusted proxies, and the
+// headers these set; the zero value trusts nobody.
+type Trusted struct {
+	networks []netip.Prefix
+	headers  []string
+}
+
+// Parse reads addresses and networks such as 10.0.0.0/8, and the names of headers,
+// both separated by commas or white space.
+func Parse(list, headers string) (Trusted, error) {
 	var t Trusted
-	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
+	known := fields(AllHeaders)
+	for _, name := range fields(headers) {
+		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
+		if i < 0 {
+			return Trusted{}, fmt.Errorf("%q is none of %s", name, strings.Join(known, ", "))
+		}
+		t.headers = append(t.headers, known[i])
+	}
+	for _, text := range fields(list) {
 		network, err := netip.ParsePrefix(text)
 		if err != nil {
 			address, err := netip.ParseAddr(text)
@@ -50,6 +69,10 @@ func Parse(list string) (Trusted, error) {
 		t.networks = append(t.networks, network.Masked())
 	}
 	return t, nil
+}
+
+func fields(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
 }
 
 // trusts reports whether an address is that of a trusted proxy.
@@ -80,14 +103,20 @@ func (t Trusted) Request(r *http.Request) *http.Request {
 	if !ok || !t.trusts(peer) {
 		return r
 	}
-	r.RemoteAddr = net.JoinHostPort(t.client(peer, told[forHeader]).String(), "0")
-	if proto := strings.ToLower(last(told[protoHeader])); proto == "http" || proto == "https" {
+	said := func(header string) []string {
+		if slices.Contains(t.headers, header) {
+			return told[header]
+		}
+		return nil
+	}
+	r.RemoteAddr = net.JoinHostPort(t.client(peer, said(forHeader)).String(), "0")
+	if proto := strings.ToLower(last(said(protoHeader))); proto == "http" || proto == "https" {
 		r.Header.Set(protoHeader, proto)
 	}
-	if host := last(told[hostHeader]); plausible(host) {
+	if host := last(said(hostHeader)); plausible(host) {
 		r.Host = host
 	}
-	if site := told[SiteHeader]; len(site) == 1 {
+	if site := said(SiteHeader); len(site) == 1 {
 		r.Header.Set(SiteHeader, site[0])
 	}
 	return r

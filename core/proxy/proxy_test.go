@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"testing"
@@ -9,7 +10,7 @@ import (
 )
 
 func TestRequest(t *testing.T) {
-	trusted, err := proxy.Parse("10.0.0.0/8, 192.0.2.1 2001:db8::/32")
+	trusted, err := proxy.Parse("10.0.0.0/8, 192.0.2.1 2001:db8::/32", proxy.AllHeaders)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +66,47 @@ func TestRequest(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for _, list := range []string{"x", "10.0.0.0/33", "10.0.0.1,y", "10.0.0.0/8;::1"} {
-		if _, err := proxy.Parse(list); err == nil {
+		if _, err := proxy.Parse(list, ""); err == nil {
 			t.Errorf("%q was taken", list)
+		}
+	}
+}
+
+// TestHeaders: what a proxy is not known to set is the client's, and counts for
+// nothing.
+func TestHeaders(t *testing.T) {
+	ask := func(headers string) *http.Request {
+		trusted, err := proxy.Parse("10.0.0.0/8", headers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest("GET", "http://site.example/", nil)
+		r.RemoteAddr = "10.0.0.1:9"
+		for name, value := range map[string]string{"X-Forwarded-For": "198.51.100.1", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "evil.example", "X-Framework-Site-Name": "other"} {
+			r.Header.Set(name, value)
+		}
+		return trusted.Request(r)
+	}
+	tests := []struct {
+		headers, client, host string
+		secure                bool
+		site                  string
+	}{
+		{proxy.DefaultHeaders, "198.51.100.1:0", "site.example", true, ""},
+		{"x-forwarded-for", "198.51.100.1:0", "site.example", false, ""},
+		{"X-Forwarded-Host", "10.0.0.1:0", "evil.example", false, ""},
+		{"X-Framework-Site-Name X-Forwarded-For", "198.51.100.1:0", "site.example", false, "other"},
+		{"", "10.0.0.1:0", "site.example", false, ""},
+	}
+	for _, tt := range tests {
+		r := ask(tt.headers)
+		if r.RemoteAddr != tt.client || r.Host != tt.host || proxy.Secure(r) != tt.secure || r.Header.Get(proxy.SiteHeader) != tt.site {
+			t.Errorf("%q: from %s to %s, secure %v, site %q", tt.headers, r.RemoteAddr, r.Host, proxy.Secure(r), r.Header.Get(proxy.SiteHeader))
+		}
+	}
+	for _, headers := range []string{"Forwarded", "X-Real-Ip", "X-Forwarded-For;X-Forwarded-Proto"} {
+		if _, err := proxy.Parse("10.0.0.0/8", headers); err == nil {
+			t.Errorf("%q was taken", headers)
 		}
 	}
 }
@@ -77,7 +117,7 @@ func FuzzClient(f *testing.F) {
 	f.Add("127.0.0.1")
 	f.Add("10.0.0.9, ,")
 	f.Add("::1%eth0\"")
-	trusted, err := proxy.Parse("10.0.0.0/8")
+	trusted, err := proxy.Parse("10.0.0.0/8", proxy.DefaultHeaders)
 	if err != nil {
 		f.Fatal(err)
 	}

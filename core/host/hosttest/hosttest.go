@@ -140,7 +140,7 @@ func New(t testing.TB, database string, options ...Option) *Server {
 // trusted proxy.
 func (s *Server) Trusting(t testing.TB) *Server {
 	t.Helper()
-	trusted, err := proxy.Parse("127.0.0.0/8, ::1")
+	trusted, err := proxy.Parse("127.0.0.0/8, ::1", proxy.AllHeaders)
 	if err != nil {
 		t.Fatal(err)
 	}
