@@ -108,7 +108,7 @@ var owners = []owner{
 	{"github.com/prometheus/client_golang/...", []string{"core/metrics", "plugins/meter"}, "what is counted is shown in one place"},
 	{"github.com/evanw/esbuild/...", []string{"plugins/script"}, "sources are read in one place"},
 	{"github.com/tdewolff/parse/v2/...", []string{"plugins/script"}, "sources are read in one place"},
-	{"github.com/go-sourcemap/sourcemap/...", []string{"runtime/quickjs"}, "stacks of scripts are read where scripts run"},
+	{"github.com/go-sourcemap/sourcemap/...", []string{"runtime/quickjs", "plugins/script"}, "lines of scripts are found where scripts run, and where they are read"},
 	{"github.com/nlnwa/whatwg-url/...", []string{"runtime/quickjs"}, "what scripts call a URL is the concern of scripts"},
 	{"github.com/fsnotify/fsnotify", []string{"plugins/watch"}, "only the watcher watches"},
 }

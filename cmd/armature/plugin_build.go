@@ -110,7 +110,7 @@ func (a *app) buildPlugin(ctx context.Context, dir, module, output string) (*bun
 	}
 	// What is wrong with the manifest is said before anything is compiled.
 	if _, err := manifest.Parse(text); err != nil {
-		return nil, 0, err
+		return nil, 0, manifest.InFile(bundle.ManifestFile, err)
 	}
 	var wasm []byte
 	if module != "" {

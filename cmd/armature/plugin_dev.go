@@ -206,7 +206,7 @@ func (s *session) build(ctx context.Context, printed *bytes.Buffer) ([]byte, *bu
 		return nil, nil, err
 	}
 	if _, err := manifest.Parse(text); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", bundle.ManifestFile, err)
+		return nil, nil, manifest.InFile(bundle.ManifestFile, err)
 	}
 	l, err := languageOf(s.dir)
 	if err != nil {

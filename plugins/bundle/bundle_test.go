@@ -95,7 +95,7 @@ func TestReadRefuses(t *testing.T) {
 		{"long length", map[string][]byte{"p.wasm": append(bytes.Clone(empty), 0, 0xff, 0xff, 0xff, 0xff, 0xff, 1)}, "p.wasm", "32 bits"},
 		{"long name", map[string][]byte{"p.wasm": append(bytes.Clone(empty), 0, 1, 9)}, "p.wasm", "name is longer"},
 		{"two manifests", map[string][]byte{"p.wasm": twice}, "p.wasm", "twice"},
-		{"bad manifest", map[string][]byte{"p/armature.json": []byte("{}"), "p/p.wasm": empty}, "p", "p: manifest: name: missing"},
+		{"bad manifest", map[string][]byte{"p/armature.json": []byte("{}"), "p/p.wasm": empty}, "p", "p: armature.json:1:1: name: missing"},
 		{"no module", map[string][]byte{"p/armature.json": []byte(text)}, "p", "no .wasm file"},
 		{"two modules", map[string][]byte{"p/armature.json": []byte(text), "p/a.wasm": empty, "p/b.wasm": empty}, "p", "found a.wasm, b.wasm"},
 		{"a folder only", map[string][]byte{"p/p.wasm": empty}, "p", "armature.json"},

@@ -19,13 +19,15 @@ func ManifestText(dir string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// As of a script, which a module may stand for: whoever knows the module
+	// reads it again. Only here is known which file the places are in.
+	m, err := manifest.ParseScript(text)
+	if err != nil {
+		return nil, manifest.InFile(ManifestFile, err)
+	}
 	files, err := doctypeFiles(dir)
 	if err != nil || len(files) == 0 {
 		return text, err
-	}
-	m, err := manifest.Parse(text)
-	if err != nil {
-		return nil, err
 	}
 	for _, file := range files {
 		def, err := readFile(file, maxManifest)

@@ -62,7 +62,7 @@ func parts(path string) (wasm, text []byte, err error) {
 		return wasm, nil, err
 	}
 	if text, err = ManifestText(path); err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
 	wasm, err = readFile(module, MaxSize)
 	return wasm, text, err

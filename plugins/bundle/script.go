@@ -40,15 +40,18 @@ func readScript(main, dir string) ([]byte, error) {
 	}
 	d, err := draftOf(main, dir, s)
 	if err != nil {
-		return nil, fmt.Errorf("%s: manifest: %w", filepath.Base(main), err)
+		return nil, fmt.Errorf("%s: %w", filepath.Base(main), err)
+	}
+	if err := d.addDocTypes(dir); err != nil {
+		return nil, d.inTheAuthorsWords(err)
 	}
 	text, err := d.complete(s)
 	if err != nil {
-		return nil, fmt.Errorf("%s: manifest: %w", filepath.Base(main), err)
+		return nil, d.inTheAuthorsWords(err)
 	}
 	m, err := manifest.ParseScript(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s", filepath.Base(main), d.inTheAuthorsWords(err))
+		return nil, d.inTheAuthorsWords(err)
 	}
 	return Embed(describe(m, s), text)
 }
@@ -56,14 +59,17 @@ func readScript(main, dir string) ([]byte, error) {
 // draft is a script's manifest with what its author wrote, member by member.
 type draft struct {
 	members map[string]json.RawMessage
-	name    string   // where the author gives none
+	name    string // where the author gives none
+	main    string // the script's first file
+	script  *script.Script
+	file    []byte   // armature.json, if the manifest is from there
 	methods []string // their names, where the author lists them by name
 }
 
 // draftOf reads what the author says of the plugin: in the script, in
 // armature.json, or nothing.
 func draftOf(main, dir string, s *script.Script) (*draft, error) {
-	d := &draft{members: map[string]json.RawMessage{}, name: script.Name(main)}
+	d := &draft{members: map[string]json.RawMessage{}, name: script.Name(main), main: filepath.Base(main), script: s}
 	text := s.Manifest
 	if dir != "" {
 		abs, err := filepath.Abs(dir)
@@ -74,16 +80,16 @@ func draftOf(main, dir string, s *script.Script) (*draft, error) {
 		_, err = os.Stat(filepath.Join(dir, ManifestFile))
 		switch {
 		case err == nil && text != nil:
-			return nil, fmt.Errorf("there is one in %s and one in %s: which one is meant?", ManifestFile, filepath.Base(main))
+			return nil, fmt.Errorf("manifest: there is one in %s and one in %s: which one is meant?", ManifestFile, d.main)
 		case err == nil:
 			file, err := readFile(filepath.Join(dir, ManifestFile), maxManifest)
 			if err != nil {
 				return nil, err
 			}
 			if err := manifest.Known(file); err != nil {
-				return nil, fmt.Errorf("%s: %w", ManifestFile, err)
+				return nil, manifest.InFile(ManifestFile, err)
 			}
-			text = file
+			text, d.file = file, file
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, err
 		}
@@ -93,7 +99,7 @@ func draftOf(main, dir string, s *script.Script) (*draft, error) {
 			return nil, err
 		}
 	}
-	return d, d.addDocTypes(dir)
+	return d, nil
 }
 
 // addDocTypes adds the DocTypes that lie in the folder in files of their own.
@@ -108,7 +114,7 @@ func (d *draft) addDocTypes(dir string) error {
 	var all []json.RawMessage
 	if given, ok := d.members["doctypes"]; ok {
 		if err := json.Unmarshal(given, &all); err != nil {
-			return fmt.Errorf("doctypes: expected an array")
+			return wrong("doctypes", "expected an array")
 		}
 	}
 	for _, file := range files {
@@ -154,7 +160,7 @@ func (d *draft) complete(s *script.Script) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return text, d.inTheAuthorsWords(manifest.Known(text))
+	return text, manifest.Known(text)
 }
 
 // defaultGrants are those that come with the installation anyway, and outgoing
@@ -183,7 +189,7 @@ var defaultVerbs = []string{"GET", "POST"}
 func (d *draft) completeMethods(s *script.Script) error {
 	var name string
 	if err := json.Unmarshal(d.members["name"], &name); err != nil {
-		return errors.New("name: expected text")
+		return wrong("name", "expected text")
 	}
 	given := bytes.TrimSpace(d.members["methods"])
 	if len(given) > 0 && given[0] == '[' {
@@ -192,12 +198,12 @@ func (d *draft) completeMethods(s *script.Script) error {
 	more := map[string]map[string]json.RawMessage{}
 	if len(given) > 0 {
 		if err := json.Unmarshal(given, &more); err != nil {
-			return errors.New("methods: expected an object with a member for each function, or an array")
+			return wrong("methods", "expected an object with a member for each function, or an array")
 		}
 	}
 	for function := range more {
 		if !slices.Contains(s.Functions, function) {
-			return fmt.Errorf("methods.%s: the script exports no function of this name; it exports %s", function, strings.Join(s.Functions, ", "))
+			return wrong("methods."+function, "the script exports no function of this name; it exports %s", strings.Join(s.Functions, ", "))
 		}
 	}
 	var events map[string]string
@@ -220,7 +226,7 @@ func (d *draft) completeMethods(s *script.Script) error {
 		}
 		for _, member := range []string{"path", "export"} {
 			if _, ok := m[member]; ok {
-				return fmt.Errorf("methods.%s.%s: the name of the function says it", function, member)
+				return wrong("methods."+function+"."+member, "the name of the function says it")
 			}
 		}
 		m["path"], m["export"] = quote(name+"."+function), quote(function)
@@ -244,7 +250,7 @@ var methodName = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 func (d *draft) completeExports(name string, given []byte) error {
 	var list []map[string]json.RawMessage
 	if err := json.Unmarshal(given, &list); err != nil {
-		return errors.New("methods: expected objects")
+		return wrong("methods", "expected objects")
 	}
 	for _, m := range list {
 		var path string
@@ -260,17 +266,38 @@ func quote(s string) json.RawMessage {
 	return text
 }
 
-var position = regexp.MustCompile(`line \d+, column \d+: `)
-
 // inTheAuthorsWords turns an error about the completed manifest into one about
-// what the author wrote.
+// what the author wrote, and where.
 func (d *draft) inTheAuthorsWords(err error) error {
-	if err == nil {
-		return nil
+	var e *manifest.Error
+	if !errors.As(err, &e) {
+		return fmt.Errorf("%s: manifest: %w", d.main, err)
 	}
-	text := position.ReplaceAllString(err.Error(), "")
+	file := d.main
+	place := func(field string) (line, column int) {
+		p, ok := d.script.Place(field)
+		if !ok {
+			return 0, 0
+		}
+		file = p.File
+		return p.Line, p.Column
+	}
+	if d.file != nil {
+		file = ManifestFile
+		place = func(field string) (line, column int) { return manifest.Place(d.file, field) }
+	}
+	return errors.New(e.Translate(d.rename, place).In(file))
+}
+
+// rename calls methods by their names, as the author does.
+func (d *draft) rename(text string) string {
 	for i, name := range d.methods {
 		text = strings.ReplaceAll(text, fmt.Sprintf("methods[%d]", i), "methods."+name)
 	}
-	return errors.New(text)
+	return text
+}
+
+// wrong is an error about a field.
+func wrong(field, format string, args ...any) error {
+	return &manifest.Error{Field: field, Text: fmt.Sprintf(format, args...)}
 }

@@ -135,18 +135,37 @@ func TestScriptRefused(t *testing.T) {
 		{"name of the file", map[string]string{"My-Shop.js": "export function f() {}"}, `found "My-Shop"`},
 		{"reserved", map[string]string{"framework.js": "export function f() {}"}, "framework is reserved"},
 		{"name of a function", map[string]string{"a.js": "export function $f() {}"}, "the function $f cannot be a method"},
-		{"unknown member", map[string]string{"a.js": "export const manifest = {versoin: 1}"}, "a.js: manifest: unknown field versoin"},
-		{"unknown member of a method", map[string]string{"a.js": "export const manifest = {methods: {f: {guest: true}}}; export function f() {}"}, "unknown field methods.f.guest"},
-		{"wrong verb", map[string]string{"a.js": "export const manifest = {methods: {f: {verbs: ['PATCH']}}}; export function f() {}"}, "methods.f.verbs[0]: expected GET"},
+		{"unknown member", map[string]string{"a.js": "export const manifest = {versoin: 1}"}, "a.js:1:35: unknown field versoin"},
+		{"unknown member of a method", map[string]string{"a.js": "export const manifest = {methods: {f: {guest: true}}}; export function f() {}"}, "a.js:1:47: unknown field methods.f.guest"},
+		{"wrong verb", map[string]string{"a.js": "export const manifest = {methods: {f: {verbs: ['PATCH']}}}; export function f() {}"}, "a.js:1:48: methods.f.verbs[0]: expected GET"},
 		{"no such function", map[string]string{"a.js": "export const manifest = {methods: {g: {}}}; export function f() {}"}, "methods.g: the script exports no function of this name; it exports f"},
 		{"path of a method", map[string]string{"a.js": "export const manifest = {methods: {f: {path: 'a.b'}}}; export function f() {}"}, "the name of the function says it"},
 		{"methods is text", map[string]string{"a.js": "export const manifest = {methods: 'f'}"}, "methods: expected an object"},
-		{"name is a number", map[string]string{"a.js": "export const manifest = {name: 1}"}, "name: expected text"},
+		{"name is a number", map[string]string{"a.js": "export const manifest = {name: 1}"}, "a.js:1:32: name: expected text"},
 		{"events are a list", map[string]string{"a.js": "export const manifest = {events: []}"}, "events: expected"},
 		{"two manifests", map[string]string{"d/main.js": "export const manifest = {}", "d/armature.json": "{}"}, "which one is meant"},
 		{"two mains", map[string]string{"d/main.js": "", "d/main.ts": ""}, "which one is meant"},
 		{"a module and a script", map[string]string{"d/main.js": "", "d/a.wasm": "", "d/armature.json": "{}"}, "found a.wasm, main.js"},
-		{"armature.json", map[string]string{"d/main.js": "", "d/armature.json": "{\n \"nam\": 1}"}, "armature.json: line 2, column"},
+		{"armature.json", map[string]string{"d/main.js": "", "d/armature.json": "{\n \"nam\": 1}"}, "armature.json:2:2: unknown field nam"},
+		{"armature.json's method", map[string]string{"d/main.js": "export function f() {}", "d/armature.json": "{\n \"name\": \"a.d\", \"methods\": [{\"path\": \"b.c\"}]}"}, "armature.json:2:38: methods[0].path: expected a.d."},
+		{"places in TypeScript", map[string]string{"a.ts": `interface Ö { a: string }
+export const manifest = {
+  description: "Zoë's", // a remark
+  'limits': { memory: 1e3, wall_ms: -5 },
+  methods: {
+    f: { verbs: ["GET", 'PATCH'] },
+  },
+} as const;
+export function f(a: Ö) {}`}, "a.ts:4:37: limits.wall_ms: expected 1 to 60000, found -5"},
+		{"places in a list", map[string]string{"a.ts": `type A = string
+export const manifest = {
+  methods: {
+    /* Ö */ f: { allow_guest: true,
+      verbs: ["GET", 'PATCH'] },
+  },
+}
+export function f(a: A) {}`}, "a.ts:5:22: methods.f.verbs[1]: expected GET"},
+		{"a value of another type", map[string]string{"a.js": "export const manifest = {\n  methods: {f: {\n    writes: 1}}};\nexport function f() {}"}, "a.js:3:13: methods.f.writes: expected true or false"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -9,6 +9,7 @@ package manifest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -95,8 +96,8 @@ type Limits struct {
 	HTTP      int `json:"http,omitempty"` // requests
 }
 
-// Parse reads and validates a manifest. An error says where in the text, or in
-// which field, and what was expected.
+// Parse reads and validates a manifest. An error is an *Error: it says where in the
+// text, in which field, and what was expected.
 func Parse(text []byte) (*Manifest, error) { return parse(text, pluginName) }
 
 // ParseScript is Parse for a plugin that is a script. A file that somebody drops
@@ -105,34 +106,46 @@ func ParseScript(text []byte) (*Manifest, error) { return parse(text, scriptName
 
 // Known refuses members that a manifest does not have, and values of another type
 // than theirs. What is missing or wrong beyond that is Parse's to say.
-func Known(text []byte) error { return decodeStrict(text, &Manifest{}) }
+func Known(text []byte) error {
+	_, err := decodeStrict(text, &Manifest{})
+	return err
+}
 
 func parse(text []byte, name *regexp.Regexp) (*Manifest, error) {
 	m := &Manifest{}
-	if err := decodeStrict(text, m); err != nil {
-		return nil, fmt.Errorf("manifest: %w", err)
+	c, err := decodeStrict(text, m)
+	for i := 0; err == nil && i < len(m.Methods); i++ {
+		err = m.Methods[i].complete(fmt.Sprintf("methods[%d]", i))
 	}
-	for i := range m.Methods {
-		if err := m.Methods[i].complete(); err != nil {
-			return nil, fmt.Errorf("manifest: methods[%d]%w", i, err)
-		}
+	if err == nil {
+		err = m.validate(name)
 	}
-	if err := m.validate(name); err != nil {
-		return nil, fmt.Errorf("manifest: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("manifest: %w", c.placed(err))
 	}
 	return m, nil
 }
 
 // complete fills in what a method may leave out and compiles its schemas.
-func (x *Method) complete() (err error) {
+func (x *Method) complete(field string) (err error) {
 	if x.Export == "" {
 		x.Export = x.Path
 	}
 	if x.arguments, err = schema.Compile(x.Args); err != nil {
-		return fmt.Errorf(".args: %w", err)
+		return schemaError(field+".args", err)
 	}
 	if _, err := schema.Compile(x.Result); err != nil {
-		return fmt.Errorf(".result: %w", err)
+		return schemaError(field+".result", err)
 	}
 	return nil
+}
+
+// schemaError is about a schema in a field, and shown where in it.
+func schemaError(field string, err error) error {
+	e := &Error{Field: field, Text: err.Error()}
+	var s *schema.Error
+	if errors.As(err, &s) {
+		e.Path = field + strings.ReplaceAll(s.At, "/", ".")
+	}
+	return e
 }

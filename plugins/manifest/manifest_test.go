@@ -63,7 +63,7 @@ func TestRefused(t *testing.T) {
 		{"more text", `{} {}`, "more text"},
 		{"not UTF-8", "{\"name\": \"\xff\"}", "UTF-8"},
 		{"deep", strings.Repeat("[", 100), "nested too deep"},
-		{"unknown field", with(`"version"`, `"versoin"`), "line 3, column 12: unknown field versoin; expected one of name, version"},
+		{"unknown field", with(`"version"`, `"versoin"`), "line 3, column 3: unknown field versoin; expected one of name, version"},
 		{"unknown field below", with(`"allow_guest"`, `"guest"`), "unknown field methods[1].guest; expected one of path, export, verbs"},
 		{"other letter case", with(`"name"`, `"Name"`), "unknown field Name"},
 		{"twice", with(`"abi": 1`, `"abi": 1, "abi": 1`), "abi is given twice"},
@@ -99,7 +99,49 @@ func TestRefused(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want %q in it", err, tt.want)
 			}
+			if tt.name != "not UTF-8" && !strings.HasPrefix(err.Error(), "manifest: line ") {
+				t.Errorf("error %v says no line", err)
+			}
 		})
+	}
+}
+
+// TestPlaces: an error about what a member says shows where it says so; one about
+// what is missing, where it is missing.
+func TestPlaces(t *testing.T) {
+	const text = `{
+  "name": "acme.todo", "version": "1", "abi": 1,
+  "methods": [
+    {"path": "acme.todo.a"},
+    {"description": "Zoë", "path": "acme.todo.b", "verbs": ["GET", "POST"], "writes": true,
+     "args": {"type": "object",
+       "properties": {"n": {"type": "integer"}}}}
+  ],
+  "events": {"Sales Order.validate": "check"},
+  "grants": ["doc_get", "doc_list"],
+  "limits": {"memory": 1048576}
+}`
+	tests := []struct{ old, new, want string }{
+		{`"acme.todo"`, `"acme"`, "line 2, column 11: name: expected"},
+		{`"version": "1", `, ``, "line 1, column 1: version: expected"},
+		{`1,`, `2,`, "line 2, column 47: abi: expected 1"},
+		{`{"path": "acme.todo.a"}`, `{}`, "line 4, column 5: methods[0].path: missing"},
+		{`"acme.todo.b"`, `"acme.other.b"`, "line 5, column 36: methods[1].path: expected acme.todo."},
+		{`"acme.todo.b"`, `"acme.todo.a"`, "line 5, column 36: methods[1].path: acme.todo.a is listed twice"},
+		{`"POST"`, `"GET"`, "line 5, column 68: methods[1].verbs[1]:"},
+		{`"writes": true`, `"writes": "yes"`, "line 5, column 87: methods[1].writes: expected true or false, found string"},
+		{`"integer"`, `"int"`, "line 7, column 28: methods[1].args: at /properties/n: type: expected"},
+		{`Order.validate`, `Order.validated`, `line 9, column 39: events["Sales Order.validated"]: unknown event`},
+		{`"doc_list"`, `"doc_lists"`, "line 10, column 25: grants[1]: expected"},
+		{`1048576`, `-1`, "line 11, column 24: limits.memory: expected"},
+		{`"limits": {`, `"limits": {"momery": 1, `, "line 11, column 14: unknown field limits.momery"},
+		{`"limits": {"memory": 1048576}`, `"limits": 1`, "line 11, column 13: limits: expected an object"},
+	}
+	for _, tt := range tests {
+		changed := strings.Replace(text, tt.old, tt.new, 1)
+		if _, err := manifest.Parse([]byte(changed)); changed == text || err == nil || !strings.HasPrefix(err.Error(), "manifest: "+tt.want) {
+			t.Errorf("%s: %v, want %q", tt.new, err, tt.want)
+		}
 	}
 }
 

@@ -17,31 +17,38 @@ const maxDepth = 64
 // decodeStrict decodes text into v, a pointer to a struct. Beyond encoding/json
 // it refuses unknown and repeated members, members in another letter case, and
 // anything after the value, and says where.
-func decodeStrict(text []byte, v any) error {
+func decodeStrict(text []byte, v any) (*checker, error) {
 	if !utf8.Valid(text) {
-		return errors.New("not UTF-8 text")
+		return newChecker(text), &Error{Text: "not UTF-8 text"}
 	}
-	c := &checker{text: text, dec: json.NewDecoder(bytes.NewReader(text))}
+	c := newChecker(text)
 	if err := c.value(reflect.TypeOf(v).Elem(), "", 0); err != nil {
-		return c.explain(err)
+		return c, c.explain(err)
 	}
 	if end := bytes.TrimSpace(text[c.dec.InputOffset():]); len(end) > 0 {
-		return c.at(c.dec.InputOffset(), "more text after the manifest")
+		return c, c.at(c.next(), "", "more text after the manifest")
 	}
-	return c.explain(json.Unmarshal(text, v))
+	return c, c.explain(json.Unmarshal(text, v))
+}
+
+func newChecker(text []byte) *checker {
+	return &checker{text: text, dec: json.NewDecoder(bytes.NewReader(text))}
 }
 
 // checker walks the text beside the type it will be decoded into.
 type checker struct {
-	text []byte
-	dec  *json.Decoder
+	text   []byte
+	dec    *json.Decoder
+	starts []start // of the values, in order
 }
 
 // value checks one value of type t, found at path; t is nil where any JSON goes.
 func (c *checker) value(t reflect.Type, path string, depth int) error {
+	begin := c.next()
 	if depth > maxDepth {
-		return c.at(c.dec.InputOffset(), "nested too deep")
+		return c.at(begin, path, "nested too deep")
 	}
+	c.starts = append(c.starts, start{path, begin})
 	token, err := c.dec.Token()
 	if err != nil {
 		return err
@@ -64,6 +71,7 @@ func (c *checker) object(t reflect.Type, path string, depth int) error {
 	known := members(t)
 	seen := map[string]bool{}
 	for c.dec.More() {
+		begin := c.next()
 		token, err := c.dec.Token()
 		if err != nil {
 			return err
@@ -71,12 +79,12 @@ func (c *checker) object(t reflect.Type, path string, depth int) error {
 		name := token.(string)
 		at := join(path, name)
 		if seen[name] {
-			return c.at(c.dec.InputOffset(), "%s is given twice", at)
+			return c.at(begin, at, "%s is given twice", at)
 		}
 		seen[name] = true
 		mt := known.typeOf(name)
 		if known != nil && mt == nil {
-			return c.at(c.dec.InputOffset(), "unknown field %s; expected one of %s", at, known)
+			return c.at(begin, at, "unknown field %s; expected one of %s", at, known)
 		}
 		if err := c.value(mt, at, depth+1); err != nil {
 			return err
@@ -98,12 +106,11 @@ func (c *checker) array(t reflect.Type, path string, depth int) error {
 	return nil
 }
 
-// at makes an error that begins with the line and column of an offset.
-func (c *checker) at(offset int64, format string, args ...any) error {
-	before := c.text[:min(int(offset), len(c.text))]
-	line := bytes.Count(before, []byte("\n")) + 1
-	column := len(before) - bytes.LastIndexByte(before, '\n')
-	return fmt.Errorf("line %d, column %d: "+format, append([]any{line, column}, args...)...)
+// at makes an error about a place of the text.
+func (c *checker) at(offset int, path, format string, args ...any) error {
+	e := &Error{Text: fmt.Sprintf(format, args...), Path: path}
+	e.Line, e.Column = c.position(offset)
+	return e
 }
 
 // explain adds the position to what encoding/json reports.
@@ -112,11 +119,15 @@ func (c *checker) explain(err error) error {
 	var typ *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		return c.at(syntax.Offset, "not JSON: %w", err)
+		return c.at(max(int(syntax.Offset)-1, 0), "", "not JSON: %v", err)
 	case errors.As(err, &typ):
-		return c.at(typ.Offset, "%s: expected %s, found %s", typ.Field, expectation(typ.Type), typ.Value)
+		where := c.around(typ.Offset)
+		if where.path == "" {
+			where.path = "the manifest"
+		}
+		return c.at(where.offset, where.path, "%s: expected %s, found %s", where.path, expectation(typ.Type), typ.Value)
 	case err != nil && strings.Contains(err.Error(), "EOF"):
-		return c.at(int64(len(c.text)), "the text ends early")
+		return c.at(len(c.text), "", "the text ends early")
 	}
 	return err
 }

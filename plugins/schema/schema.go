@@ -45,6 +45,19 @@ type keywords struct {
 	Pattern    string                     `json:"pattern"`
 }
 
+// Error is what is wrong with a schema.
+type Error struct {
+	At   string // a JSON pointer into it
+	Text string
+}
+
+func (e *Error) Error() string {
+	if e.At == "" {
+		return e.Text
+	}
+	return "at " + e.At + ": " + e.Text
+}
+
 // maxDepth bounds how deep a schema nests.
 const maxDepth = 32
 
@@ -55,10 +68,7 @@ func Compile(text json.RawMessage) (*Schema, error) { return compile(text, "", 0
 
 func compile(text json.RawMessage, at string, depth int) (*Schema, error) {
 	fail := func(format string, args ...any) (*Schema, error) {
-		if at != "" {
-			format = "at " + at + ": " + format
-		}
-		return nil, fmt.Errorf(format, args...)
+		return nil, &Error{At: at, Text: fmt.Sprintf(format, args...)}
 	}
 	switch trimmed := strings.TrimSpace(string(text)); {
 	case trimmed == "", trimmed == "true":
@@ -72,16 +82,16 @@ func compile(text json.RawMessage, at string, depth int) (*Schema, error) {
 	}
 	var k keywords
 	if err := json.Unmarshal(text, &k); err != nil {
-		return fail("%w", err)
+		return fail("%v", err)
 	}
 	s := &Schema{required: k.Required, bounds: k.bounds}
 	var err error
 	if s.types, err = typesOf(k.Type); err != nil {
-		return fail("%w", err)
+		return fail("%v", err)
 	}
 	if k.Pattern != "" {
 		if s.pattern, err = regexp.Compile(k.Pattern); err != nil {
-			return fail("pattern: %w", err)
+			return fail("pattern: %v", err)
 		}
 	}
 	for _, v := range k.Enum {

@@ -32,6 +32,7 @@ func (s *Script) analyse() (err error) {
 		value := values[x.local] // nil: it is assigned later
 		switch {
 		case x.name == manifestExport:
+			s.manifest = x.local
 			if s.Manifest, err = literal(value); err != nil {
 				return err
 			}

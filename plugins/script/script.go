@@ -23,6 +23,8 @@ type Script struct {
 	Map       []byte   // its source map
 	Functions []string // the exported functions, sorted
 	Manifest  []byte   // JSON: what the script says about itself; nil if nothing
+
+	manifest string // the name under which the code declares it
 }
 
 // extensions are those of a source, in the order in which a folder is searched.
