@@ -43,7 +43,11 @@ func check(ok bool, field, format string, args ...any) error {
 	if ok {
 		return nil
 	}
-	return fmt.Errorf("%s: %s", field, fmt.Sprintf(format, args...))
+	return wrong(field, format, args...)
+}
+
+func wrong(field, format string, args ...any) error {
+	return &Error{Field: field, Text: fmt.Sprintf(format, args...)}
 }
 
 // first returns the first error of a list.
@@ -73,7 +77,7 @@ func (m *Manifest) validate(name *regexp.Regexp) error {
 			return err
 		}
 		if seen[method.Path] {
-			return fmt.Errorf("%s.path: %s is listed twice", field, method.Path)
+			return wrong(field+".path", "%s is listed twice", method.Path)
 		}
 		seen[method.Path] = true
 	}
@@ -84,7 +88,7 @@ func (m *Manifest) validate(name *regexp.Regexp) error {
 	}
 	for i, text := range m.DocTypes {
 		if text[0] != '{' {
-			return fmt.Errorf("doctypes[%d]: expected the JSON of a DocType, an object", i)
+			return wrong(fmt.Sprintf("doctypes[%d]", i), "expected the JSON of a DocType, an object")
 		}
 	}
 	return first(
@@ -130,7 +134,7 @@ func (h Handler) validate() error {
 
 // exportName refuses what the host calls on its own account and what it adds.
 func exportName(field, name string) error {
-	own := []string{abi.Memory, abi.Initialize, abi.Warm, abi.Resume, abi.Describe}
+	own := []string{abi.Memory, abi.Initialize, abi.Warm, abi.Resume}
 	return first(
 		check(name != "", field, "missing"),
 		check(len(name) <= 200, field, "over 200 characters"),
@@ -148,10 +152,10 @@ func plain(s string) bool {
 func eachOf(field string, list []string, ok func(string) bool, expected string) error {
 	for i, s := range list {
 		if !ok(s) {
-			return fmt.Errorf("%s[%d]: %s, found %q", field, i, expected, s)
+			return wrong(fmt.Sprintf("%s[%d]", field, i), "%s, found %q", expected, s)
 		}
 		if slices.Contains(list[:i], s) {
-			return fmt.Errorf("%s[%d]: %q is given twice", field, i, s)
+			return wrong(fmt.Sprintf("%s[%d]", field, i), "%q is given twice", s)
 		}
 	}
 	return nil

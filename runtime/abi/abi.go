@@ -55,10 +55,9 @@ const (
 // Exports the host looks for.
 const (
 	Memory     = "memory"
-	Initialize = "_initialize"       // WASI reactor start; runs once, before the snapshot
-	Warm       = "armature_warm"     // optional; runs once, before the snapshot
-	Resume     = "armature_resume"   // optional; runs at the start of every call
-	Describe   = "armature_describe" // optional; outputs the manifest
+	Initialize = "_initialize"     // WASI reactor start; runs once, before the snapshot
+	Warm       = "armature_warm"   // optional; runs once, before the snapshot
+	Resume     = "armature_resume" // optional; runs at the start of every call
 )
 
 // ReservedPrefix starts every export name the host adds to a module when it
