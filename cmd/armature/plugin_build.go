@@ -61,15 +61,12 @@ func (a *app) pluginTestCommand() *cobra.Command {
 		Use:   "test [DIR]",
 		Short: "Run a plugin's own tests, without a server",
 		Long: "Run a plugin's own tests, without a server: go test, the #[test] functions of src/lib.rs, each\n" +
-			"*_test.c or *_test.cpp as a native program, test.mjs of an AssemblyScript plugin. Each SDK has a\n" +
-			"stub that stands in for the server.",
+			"*_test.c or *_test.cpp as a native program, the tests in plugin.zig, test.mjs of a plugin in\n" +
+			"AssemblyScript or WebAssembly text. Each SDK has a stub that stands in for the server.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := folder(args)
 			l, err := languageOf(dir)
-			if err == nil && l.test == nil {
-				err = fmt.Errorf("there are no tests in %s", l.name)
-			}
 			if err == nil {
 				err = a.inWorkshop(dir, func(w *workshop) error { return l.test(cmd.Context(), w) })
 			}

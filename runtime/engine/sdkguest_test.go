@@ -24,7 +24,7 @@ func TestSDKGuestsArePristine(t *testing.T) {
 		t.Fatalf("build the command line: %v\n%s", err, out)
 	}
 	tests := map[string][]string{ // what each needs
-		"todo": {"go"}, "todo-c": {"clang", "wasm-ld"}, "todo-cpp": {"clang++", "wasm-ld"}, "todo-rust": {"rustc", "wasm-ld"}, "todo-assemblyscript": {"npm"}, "todo-zig": {"zig"},
+		"todo": {"go"}, "todo-c": {"clang", "wasm-ld"}, "todo-cpp": {"clang++", "wasm-ld"}, "todo-rust": {"rustc", "wasm-ld"}, "todo-assemblyscript": {"npm"}, "todo-zig": {"zig"}, "todo-wat": {"wat2wasm"},
 	}
 	for example, needs := range tests {
 		t.Run(example, func(t *testing.T) {
