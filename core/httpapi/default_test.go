@@ -45,7 +45,7 @@ func TestDefaults(t *testing.T) {
 // and what is not its own among them.
 type setter struct{ tenant *host.Tenant }
 
-func (h *setter) Open(string) (method.Invoker, document.Hooks, error) { return nil, h, nil }
+func (h *setter) Open(string, string) (method.Invoker, document.Hooks, error) { return nil, h, nil }
 func (h *setter) Shut(string)                                         {}
 func (h *setter) Refresh(context.Context, string)                     {}
 func (h *setter) Forget(string)                                       {}

@@ -24,7 +24,7 @@ type recorder struct {
 	refuse string // the event that refuses
 }
 
-func (r *recorder) Open(string) (method.Invoker, document.Hooks, error) { return nil, r, nil }
+func (r *recorder) Open(string, string) (method.Invoker, document.Hooks, error) { return nil, r, nil }
 func (r *recorder) Shut(string)                                         {}
 func (r *recorder) Refresh(context.Context, string)                     {}
 func (r *recorder) Forget(string)                                       {}
