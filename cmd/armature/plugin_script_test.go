@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // drop puts a file into the folder of the plugins for all sites.
@@ -281,6 +282,13 @@ func TestScriptFetch(t *testing.T) {
 	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("X-Answer", "yes")
+		if r.URL.Path == "/slow" {
+			select {
+			case <-r.Context().Done():
+			case <-time.After(time.Minute):
+			}
+			return
+		}
 		if r.URL.Path == "/bytes" {
 			_, _ = w.Write([]byte{0xff, 0, 1})
 			return
@@ -304,6 +312,10 @@ func TestScriptFetch(t *testing.T) {
 		export async function caught({ url }: { url: string }) {
 			try { await fetch(url) } catch (e) { return [e instanceof PermissionError, e.message] }
 		}
+		export async function late({ url }: { url: string }) {
+			const signal = AbortSignal.timeout(50);
+			try { await fetch(url + "/slow", { signal }) } catch (e) { return [e.name, e === signal.reason, signal.aborted].join() }
+		}
 	`}, "acme.out.ready")
 	get := func(url string) (int, map[string]any) {
 		return s.call("POST", "/api/method/acme.out.get", map[string]any{"url": url})
@@ -324,6 +336,9 @@ func TestScriptFetch(t *testing.T) {
 	}
 	if got := s.message("acme.out.caught", map[string]any{"url": "http://localhost:1"}); !strings.HasPrefix(got, "[true ") {
 		t.Errorf("a refusal that is caught: %s", got)
+	}
+	if got := s.message("acme.out.late", map[string]any{"url": outside.URL}); got != "TimeoutError,true,true" {
+		t.Errorf("a request that takes too long: %s", got)
 	}
 }
 

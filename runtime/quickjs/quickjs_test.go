@@ -125,6 +125,17 @@ func TestExpressions(t *testing.T) {
 		{"modern syntax", `(class { #x = [1, 2, 3].findLast((n) => n < 3); static { this.y = 1n } get x() { return this.#x ?? 0 } }, Object.groupBy([1, 2], (n) => n % 2 ? "odd" : "even"))`, `{"odd":[1],"even":[2]}`},
 		{"no way out", `[typeof process, typeof require, typeof host, typeof Deno, typeof std, typeof os]`, `["undefined","undefined","undefined","undefined","undefined","undefined"]`},
 		{"errors", `[new ValidationError("a") instanceof Error, new NotFoundError("b").type, String(new PermissionError("c", {type: "MyError"}))]`, `[true,"DoesNotExistError","MyError: c"]`},
+		{"no bytes as text", `[btoa, atob].map((f) => { try { f("€") } catch (e) { return [e.name, e instanceof DOMException] } })`, `[["InvalidCharacterError",true],["InvalidCharacterError",true]]`},
+		{"decode in parts", `(() => { try { new TextDecoder().decode(new Uint8Array(1), {stream: true}) } catch (e) { return e.name } })()`, `"TypeError"`},
+		{"abort", `(() => { const c = new AbortController(), all = []; c.signal.addEventListener("abort", (e) => all.push(e.type, e.target === c.signal));
+			c.signal.onabort = () => all.push("on"); const any = AbortSignal.any([new AbortController().signal, c.signal]);
+			all.push(c.signal.aborted); c.abort(); c.abort("again"); return [...all, c.signal.aborted, c.signal.reason.name, any.aborted, any.reason === c.signal.reason] })()`, `[false,"on","abort",true,true,"AbortError",true,true]`},
+		{"abort for a reason", `(() => { const s = AbortSignal.abort("why"); try { s.throwIfAborted() } catch (e) { return [e, s.reason] } })()`, `["why","why"]`},
+		{"a timeout", `[AbortSignal.timeout(1e6).aborted, AbortSignal.timeout(0).reason.name, AbortSignal.any([AbortSignal.timeout(0)]).aborted]`, `[false,"TimeoutError",true]`},
+		{"fetch that is aborted", `fetch("http://a/", {signal: AbortSignal.abort()}).catch((e) => [e.name, e instanceof DOMException])`, `["AbortError",true]`},
+		{"fetch that is late", `fetch("http://a/", {signal: AbortSignal.timeout(0)}).catch((e) => e.name)`, `"TimeoutError"`},
+		{"fetch of no redirect", `fetch("http://a/", {redirect: "manual"}).catch((e) => e.name)`, `"TypeError"`},
+		{"fetch without a grant", `fetch("http://a/").catch((e) => [e.name, e instanceof PermissionError])`, `["PermissionError",true]`},
 		{"a rejection handled later", `(async () => { const p = Promise.reject(new Error("x")); await null; try { await p } catch (e) { return e.message } })()`, `"x"`},
 		{"rejections handled together", `Promise.allSettled([Promise.reject(1), 2]).then((all) => all.map((x) => x.status))`, `["rejected","fulfilled"]`},
 		{"a promise", `Promise.resolve(7)`, `7`},

@@ -50,7 +50,7 @@ func TestTypes(t *testing.T) {
 		const samples = {
 			Headers: () => new Headers(), Request: () => new Request("http://a/", {timeout: 1}), Response: () => new Response(), URL: () => new URL("http://a/"),
 			URLSearchParams: () => new URLSearchParams(), TextEncoder: () => new TextEncoder(), TextDecoder: () => new TextDecoder(),
-			CryptoKey: () => key,
+			CryptoKey: () => key, AbortController: () => new AbortController(), AbortSignal: () => AbortSignal.abort(),
 		};
 		const key = await crypto.subtle.importKey("raw", new Uint8Array(1), {name: "HMAC", hash: "SHA-1"}, true, ["sign"]);
 		function names(object) {

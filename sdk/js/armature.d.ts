@@ -159,8 +159,12 @@ interface RequestInit {
   method?: string;
   headers?: HeadersInit;
   body?: BodyInit | null;
-  /** Milliseconds. Not in the standard. */
+  /** Milliseconds, at most 60000. Not in the standard. */
   timeout?: number;
+  /** Is looked at before the request; of `AbortSignal.timeout` the time counts during it. */
+  signal?: AbortSignal | null;
+  /** Redirects are followed. */
+  redirect?: "follow";
 }
 
 /** Asks a host of `allowed_hosts` that an administrator has approved. It comes before the first document call, or the method says `tx: "manual"`. */
@@ -190,6 +194,26 @@ declare class Request {
   headers: Headers;
   body: BodyInit | null;
   timeout?: number;
+  signal: AbortSignal | null;
+}
+
+declare class AbortController {
+  constructor();
+  readonly signal: AbortSignal;
+  abort(reason?: any): void;
+}
+
+declare class AbortSignal {
+  private constructor();
+  static abort(reason?: any): AbortSignal;
+  static timeout(milliseconds: number): AbortSignal;
+  static any(signals: Iterable<AbortSignal>): AbortSignal;
+  readonly aborted: boolean;
+  readonly reason: any;
+  onabort: ((event: { type: "abort"; target: AbortSignal }) => void) | null;
+  throwIfAborted(): void;
+  addEventListener(type: "abort", listener: (event: { type: "abort"; target: AbortSignal }) => void): void;
+  removeEventListener(type: "abort", listener: (event: { type: "abort"; target: AbortSignal }) => void): void;
 }
 
 declare class Response {

@@ -29,7 +29,8 @@ class TextDecoder {
   get encoding() { return "utf-8"; }
   get fatal() { return this.#fatal; }
   get ignoreBOM() { return this.#keepMark; }
-  decode(input = new Uint8Array()) {
+  decode(input = new Uint8Array(), options = {}) {
+    if (options.stream) throw new TypeError("TextDecoder: stream is not offered; put the parts together first");
     const bytes = viewOf(input, "TextDecoder");
     const text = host.decode(bytes, this.#fatal ? "fatal" : "");
     if (text === undefined) throw new TypeError("TextDecoder: these bytes are not UTF-8");

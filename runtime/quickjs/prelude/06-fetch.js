@@ -77,23 +77,32 @@ class Request {
     this.headers = new Headers(init.headers ?? from.headers);
     this.body = init.body ?? from.body ?? null;
     this.timeout = init.timeout ?? from.timeout; // milliseconds; not in the standard
+    this.signal = init.signal ?? from.signal ?? null;
+    const redirect = init.redirect ?? "follow";
+    if (redirect !== "follow") throw new TypeError(`Request: redirect ${redirect} is not offered, follow is`);
   }
 }
 
-function requestFor(input, init) {
+// outgoing makes a request by that capability. A signal is looked at before, and its
+// timeout is the host's.
+function outgoing(capability, more, input, init) {
   const r = new Request(input, init);
-  return [r.url, bodied({
-    method: r.method, url: r.url, headers: r.headers, body: r.body, timeout_ms: r.timeout,
-  }, "fetch")];
+  r.signal?.throwIfAborted();
+  const left = r.signal ? Math.max(timeLeft(r.signal), 1) : Infinity;
+  const timeout = Math.min(r.timeout ?? Infinity, left, 60000);
+  const message = bodied({
+    method: r.method, url: r.url, headers: r.headers, body: r.body,
+    timeout_ms: r.timeout === undefined && left === Infinity ? undefined : timeout, ...more,
+  }, "fetch");
+  try {
+    return received(ask(capability, message), r.url);
+  } catch (thrown) {
+    if (thrown?.kind === 13) r.signal?.throwIfAborted(); // the standard's TimeoutError, where it was the signal's
+    throw thrown;
+  }
 }
 
-async function fetch(input, init) {
-  const [url, message] = requestFor(input, init);
-  return received(ask("http_fetch", message), url);
-}
+async function fetch(input, init) { return outgoing("http_fetch", {}, input, init); }
 
 // connected is fetch with the token of a Connected App.
-async function connected(app, input, init) {
-  const [url, message] = requestFor(input, init);
-  return received(ask("connected_request", { ...message, app }), url);
-}
+async function connected(app, input, init) { return outgoing("connected_request", { app }, input, init); }

@@ -62,6 +62,6 @@ function fail(thrown) { host.fail(describe(thrown)); }
 for (const [name, value] of Object.entries({
   ArmatureError, ...Object.fromEntries([...errorClasses.values()].map((c) => [c.name, c])),
   doc, kv, call, enqueue, config, respond, caller, request, connected, log, console,
-  TextEncoder, TextDecoder, URL, URLSearchParams, Headers, Request, Response, fetch,
+  TextEncoder, TextDecoder, URL, URLSearchParams, AbortController, AbortSignal, Headers, Request, Response, fetch,
   crypto, CryptoKey, performance, structuredClone, setTimeout, clearTimeout,
 })) define(globalThis, name, value);
