@@ -46,11 +46,11 @@ func TestDefaults(t *testing.T) {
 type setter struct{ tenant *host.Tenant }
 
 func (h *setter) Open(string, string) (method.Invoker, document.Hooks, error) { return nil, h, nil }
-func (h *setter) Shut(string)                                         {}
-func (h *setter) Refresh(context.Context, string)                     {}
-func (h *setter) Forget(string)                                       {}
-func (h *setter) Handles(doctype string) bool                         { return doctype == "Note" }
-func (h *setter) Guest(string) bool                                   { return true }
+func (h *setter) Shut(string)                                                 {}
+func (h *setter) Refresh(context.Context, string)                             {}
+func (h *setter) Forget(string)                                               {}
+func (h *setter) Handles(doctype string) bool                                 { return doctype == "Note" }
+func (h *setter) Guest(string) bool                                           { return true }
 
 func (h *setter) Run(_ context.Context, ev *document.Event) error {
 	if ev.Name != document.Validate {

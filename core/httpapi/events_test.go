@@ -25,11 +25,11 @@ type recorder struct {
 }
 
 func (r *recorder) Open(string, string) (method.Invoker, document.Hooks, error) { return nil, r, nil }
-func (r *recorder) Shut(string)                                         {}
-func (r *recorder) Refresh(context.Context, string)                     {}
-func (r *recorder) Forget(string)                                       {}
-func (r *recorder) Handles(doctype string) bool                         { return doctype == r.doctype }
-func (r *recorder) Guest(string) bool                                   { return true }
+func (r *recorder) Shut(string)                                                 {}
+func (r *recorder) Refresh(context.Context, string)                             {}
+func (r *recorder) Forget(string)                                               {}
+func (r *recorder) Handles(doctype string) bool                                 { return doctype == r.doctype }
+func (r *recorder) Guest(string) bool                                           { return true }
 
 func (r *recorder) Run(ctx context.Context, ev *document.Event) error {
 	r.mu.Lock()
