@@ -12,7 +12,7 @@ func (a *app) pluginListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the plugins of a site",
-		Long:  "List the plugins of a site: those installed on it, and those in folders that a server has\nseen there.",
+		Long:  "List the plugins of a site: those installed on it, and those in folders that a server has\nseen there, those that could not be loaded with the reason. \"plugin logs\" shows it in full.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list := []ledger.Entry{}

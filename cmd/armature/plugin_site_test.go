@@ -209,3 +209,47 @@ func TestFailedCalls(t *testing.T) {
 		t.Errorf("run: %v %s %s", err, out, stderr)
 	}
 }
+
+// TestRejectedInFolder: a plugin in the folder that cannot be loaded is listed with
+// the reason, and its log has it too, whether or not its manifest could be read.
+func TestRejectedInFolder(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	s := in.serve()
+	s.auth = in.keys("Administrator")
+	in.todo(filepath.Join(in.data, "plugins"))
+	eventually(t, "the plugin serves", func() bool {
+		status, _ := s.call("GET", "/api/method/acme.todo.summary", nil)
+		return status == http.StatusOK
+	})
+	for _, tt := range []struct{ file, name, text, want string }{
+		{"acme.shop.ts", "acme.shop", "export const manifest = {\n  grants: ['doc_gte'],\n};", "acme.shop.ts:2:12: grants[0]: expected"},
+		{"acme.half.js", "acme.half", "export function f() {\n", "acme.half.js:2:"},
+		{"text.wasm", "text", "<html>", "not a WebAssembly module"},
+		{"acme.todo.js", "acme.todo", "export function f() {}", "acme.todo"},
+	} {
+		put(t, filepath.Join(in.data, "plugins", tt.file), []byte(tt.text))
+		var entry map[string]any
+		eventually(t, tt.file+" is listed", func() bool {
+			for _, e := range s.want("GET", "/api/method/framework.plugins.list", nil).([]any) {
+				if entry = e.(map[string]any); strings.HasSuffix(entry["source"].(string), tt.file) {
+					return true
+				}
+			}
+			return false
+		})
+		if entry["name"] != tt.name || entry["status"] != "Error" || !strings.Contains(fmt.Sprint(entry["error"]), tt.want) {
+			t.Errorf("%s: %v", tt.file, entry)
+		}
+		if out := in.run("plugin", "list"); !strings.Contains(out, tt.file) || !strings.Contains(out, tt.want) {
+			t.Errorf("plugin list: %s", out)
+		}
+		eventually(t, tt.file+" is in the log", func() bool {
+			out, _, _ := in.try("", "plugin", "logs", tt.name)
+			return strings.Contains(out, "plugin not loaded") && strings.Contains(out, tt.want)
+		})
+		if _, stderr, err := in.try("", "plugin", "inspect", filepath.Join(in.data, "plugins", tt.file)); tt.name != "acme.todo" && (err == nil || !strings.Contains(stderr, tt.want)) {
+			t.Errorf("inspect: %v %s", err, stderr)
+		}
+	}
+	s.want("GET", "/api/method/acme.todo.summary", nil)
+}

@@ -21,6 +21,7 @@ import (
 // something else than this process has written last: two servers with different
 // folders must not answer each other for ever.
 func (s *Site) tell(ctx context.Context, sv dispatch.Services) error {
+	s.logRejected()
 	present := map[string]bool{}
 	for _, st := range s.l.cfg.Loader.States(s.name) {
 		if st.Name == "" || isStored(st.Source) {

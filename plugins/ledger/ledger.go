@@ -100,7 +100,10 @@ type Site struct {
 	told    map[string]Record // what was last written down about plugins in folders
 	refused map[string]string // stored plugins that do not load: name to hash
 	shipped map[string]string // whose DocTypes are in place: name to hash
-	lost    sync.Map          // copies that cannot be loaded: hash to true
+
+	rejected map[string]string // plugins in folders that do not load: source to what its log says
+
+	lost sync.Map // copies that cannot be loaded: hash to true
 }
 
 // Open adds a site.

@@ -61,6 +61,7 @@ func (s *Site) list(ctx context.Context, plugin string) ([]Entry, error) {
 			}
 			list = append(list, e)
 		}
+		list = append(list, s.unrecorded(records, plugin)...)
 		return nil
 	})
 	if err == nil && plugin != "" && len(list) == 0 {
