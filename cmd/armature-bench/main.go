@@ -61,19 +61,23 @@ func runAll(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if o.sites > 0 {
-		s, err := measureSites(ctx, o)
+	databases := []struct{ name, url string }{{"SQLite", ""}, {"PostgreSQL", o.postgres}}
+	if o.postgres == "" {
+		fmt.Println("PostgreSQL: skipped, ARMATURE_TEST_POSTGRES is not set")
+		databases = databases[:1]
+	}
+	for _, database := range databases {
+		if o.sites == 0 {
+			break
+		}
+		s, err := measureSites(ctx, o, database.name, database.url)
 		if err != nil {
 			return fmt.Errorf("sites: %w", err)
 		}
 		s.print(os.Stdout)
 	}
 	var reports []*report
-	for _, database := range []struct{ name, url string }{{"SQLite", ""}, {"PostgreSQL", o.postgres}} {
-		if database.name == "PostgreSQL" && database.url == "" {
-			fmt.Println("PostgreSQL: skipped, ARMATURE_TEST_POSTGRES is not set")
-			continue
-		}
+	for _, database := range databases {
 		r, err := measure(ctx, o, database.name, database.url)
 		if err != nil {
 			return fmt.Errorf("%s: %w", database.name, err)

@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
+	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,11 +15,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"armature/core/host"
+	"armature/core/site"
 )
 
 // sleepers is what many sites cost that nobody uses, and how long the first
 // request to one takes.
 type sleepers struct {
+	Database   string        `json:"database"`
 	Sites      int           `json:"sites"`
 	Alone      int64         `json:"alone_bytes"`  // memory of the server with one site
 	Asleep     int64         `json:"asleep_bytes"` // and with all of them, asleep
@@ -32,55 +38,139 @@ type sleepers struct {
 // sleepIdle is how long a site stays open in this measurement.
 const sleepIdle = 3 * time.Second
 
-// measureSites measures o.sites sites in SQLite files: one is made, the others
-// are copies of its folder with hosts of their own.
-func measureSites(ctx context.Context, o options) (s *sleepers, err error) {
+// measureSites measures o.sites sites in SQLite files, or in a PostgreSQL database:
+// one is made, the others are copies of it with hosts of their own.
+func measureSites(ctx context.Context, o options, name, server string) (s *sleepers, err error) {
 	dir, err := os.MkdirTemp("", "armature-bench-sites-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	env := []string{"ARMATURE_DATA=" + dir, "ARMATURE_DATABASE=", "ARMATURE_LOG_LEVEL=error", "ARMATURE_SITE_IDLE=" + sleepIdle.String()}
+	env := []string{"ARMATURE_DATA=" + dir, "ARMATURE_LOG_LEVEL=error", "ARMATURE_SITE_IDLE=" + sleepIdle.String(), "ARMATURE_SECRET_KEY=" + sleepKey}
+	s = &sleepers{Database: name, Sites: o.sites, Woken: min(o.sites, 200)}
+	fill := func() error { return copySites(dir, o.sites) }
+	if server != "" {
+		d, failed := newDatabases(ctx, server)
+		if failed != nil {
+			return nil, failed
+		}
+		defer func() { err = errors.Join(err, d.drop()) }()
+		env = append(env, "ARMATURE_DATABASE="+d.ours)
+		fill = func() error { return copySchemas(ctx, dir, d.ours, o.sites, s.Woken) }
+	} else {
+		env = append(env, "ARMATURE_DATABASE=")
+	}
+	return s, s.measure(ctx, o, dir, env, fill)
+}
+
+// sleepKey is the master key of this measurement.
+var sleepKey = strings.Repeat("5a", 32)
+
+func (s *sleepers) measure(ctx context.Context, o options, dir string, env []string, fill func() error) (err error) {
 	serve := func() (*process, error) { return start(ctx, env, o.server, "serve", "--listen", "127.0.0.1:0") }
 	auth, err := keys(env, o.server) // makes the default site
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s = &sleepers{Sites: o.sites, Woken: min(o.sites, 200)}
 	alone, err := serve()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if s.Alone, err = settledMemory(ctx, alone, dir); err != nil {
-		return nil, errors.Join(err, alone.stop())
+		return errors.Join(err, alone.stop())
 	}
 	if err := alone.stop(); err != nil {
-		return nil, err
+		return err
 	}
-	for n := range o.sites {
-		if err := copySite(filepath.Join(dir, "sites"), siteName(n)); err != nil {
-			return nil, err
-		}
+	if err := fill(); err != nil {
+		return err
 	}
 	many, err := serve()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, many.stop()) }()
 	if s.Asleep, err = settledMemory(ctx, many, dir); err != nil {
-		return nil, err
+		return err
 	}
 	s.look(many, dir, 0)
 	if err := s.wake(ctx, many.address, auth); err != nil {
-		return nil, err
+		return err
 	}
 	s.look(many, dir, 1)
 	if _, err := settledMemory(ctx, many, dir); err != nil {
-		return nil, err
+		return err
 	}
 	s.look(many, dir, 2)
-	return s, nil
+	return nil
 }
+
+func copySites(dir string, sites int) error {
+	for n := range sites {
+		if err := copySite(filepath.Join(dir, "sites"), siteName(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copySchemas lists sites in the database's registry and gives the first of them
+// copies of the default site's schema: those that nobody wakes need none.
+func copySchemas(ctx context.Context, dir, database string, sites, woken int) (err error) {
+	master, err := site.ParseMaster(sleepKey)
+	if err != nil {
+		return err
+	}
+	registry := host.NewRegistry(host.RegistryConfig{Layout: host.Layout{Data: dir}, Database: database, Master: master})
+	defer func() { err = errors.Join(err, registry.Close()) }()
+	for n := range sites {
+		if err := registry.Create(ctx, siteName(n)); err != nil {
+			return err
+		}
+		_, err := registry.Configure(ctx, siteName(n), func(c *site.Config) (*site.Config, error) {
+			return c.With("hosts", json.RawMessage(`["`+siteName(n)+`.example"]`))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	list, err := registry.Look(ctx)
+	if err != nil {
+		return err
+	}
+	db, err := sql.Open("pgx", database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for n, r := range list {
+		// Housekeeping is done: it would wake each of them in turn.
+		if _, err := registry.Tend(ctx, r); err != nil {
+			return err
+		}
+		if r.Name == site.Default || n > woken {
+			continue
+		}
+		if _, err := db.ExecContext(ctx, fmt.Sprintf(copySchema, r.Schema)); err != nil {
+			return fmt.Errorf("copy to %s: %w", r.Schema, err)
+		}
+	}
+	_, err = db.ExecContext(ctx, "ANALYZE")
+	return err
+}
+
+// copySchema copies the schema of the default site to another one.
+const copySchema = `DO $$
+DECLARE
+	target text := '%s';
+	one text;
+BEGIN
+	EXECUTE format('CREATE SCHEMA %%I', target);
+	FOR one IN SELECT tablename FROM pg_tables WHERE schemaname = 'site_default' LOOP
+		EXECUTE format('CREATE TABLE %%I.%%I (LIKE site_default.%%I INCLUDING ALL)', target, one, one);
+		EXECUTE format('INSERT INTO %%I.%%I SELECT * FROM site_default.%%I', target, one, one);
+	END LOOP;
+END $$`
 
 func siteName(n int) string { return fmt.Sprintf("site%04d", n) }
 
@@ -195,8 +285,8 @@ func ask(ctx context.Context, address, host, auth string) (time.Duration, error)
 }
 
 func (s *sleepers) print(w io.Writer) {
-	fmt.Fprintf(w, "\n%d sleeping SQLite sites: memory %s, with one site %s: they add %s\n",
-		s.Sites, mib(s.Asleep), mib(s.Alone), mib(s.Asleep-s.Alone))
+	fmt.Fprintf(w, "\n%d sleeping %s sites: memory %s, with one site %s: they add %s\n",
+		s.Sites, s.Database, mib(s.Asleep), mib(s.Alone), mib(s.Asleep-s.Alone))
 	fmt.Fprintf(w, "first request to a sleeping site: p50 %s, p99 %s; the second: %s\n", ms(s.P50), ms(s.P99), ms(s.Warm))
 	fmt.Fprintf(w, "asleep, with %d open, asleep again: goroutines %d, %d, %d; open files of sites %d, %d, %d\n", s.Woken,
 		s.Goroutines[0], s.Goroutines[1], s.Goroutines[2], s.Files[0], s.Files[1], s.Files[2])

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -124,7 +123,7 @@ func (a *app) record(ctx context.Context, name string) (*host.Record, error) {
 	}
 	i := slices.IndexFunc(list, func(r *host.Record) bool { return r.Name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("site %s: %w", name, fs.ErrNotExist)
+		return nil, fmt.Errorf("site %s does not exist", name)
 	}
 	return list[i], nil
 }

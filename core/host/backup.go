@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,7 +95,7 @@ func (s *Set) Restore(ctx context.Context, file, passphrase, as string, replace 
 		return nil, err
 	}
 	if find(sites, as) != nil && !replace {
-		return nil, fmt.Errorf("site %s: %w", as, fs.ErrExist)
+		return nil, taken(as)
 	}
 	r := &restoring{set: s, archive: a, name: as, done: &Restored{Site: as, Records: a.Manifest.Records()}}
 	r.done.Files, _ = a.Manifest.Files()

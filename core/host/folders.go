@@ -148,7 +148,7 @@ func (f *folders) Enter(_ context.Context, r *Record) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if s := f.seen[r.Name]; s == nil || s.record.id != r.id || !os.SameFile(folder, s.folder) {
-		return fmt.Errorf("site %s: %w", r.Name, fs.ErrNotExist)
+		return missing(r.Name)
 	}
 	return nil
 }
@@ -170,7 +170,11 @@ func (f *folders) Create(_ context.Context, name string) error {
 	if err := f.Make(); err != nil {
 		return err
 	}
-	if err := os.Mkdir(f.Site(name), 0o700); err != nil {
+	err := os.Mkdir(f.Site(name), 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return taken(name)
+	}
+	if err != nil {
 		return fmt.Errorf("make site %s: %w", name, err)
 	}
 	return os.MkdirAll(f.SitePlugins(name), 0o700)
@@ -259,8 +263,6 @@ func (f *folders) exists(name string) bool {
 	info, err := os.Stat(f.Site(name))
 	return err == nil && info.IsDir()
 }
-
-func missing(name string) error { return fmt.Errorf("site %s: %w", name, fs.ErrNotExist) }
 
 // Drop implements Registry: the folder moves out of the way. A server that runs
 // on it closes the site within a second; until then it goes on using the files it

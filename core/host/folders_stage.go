@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,7 +50,7 @@ func (s *stagedFolder) Publish(ctx context.Context, config *site.Config, replace
 	}
 	if s.f.exists(s.name) {
 		if !replace {
-			return Kept{}, fmt.Errorf("site %s: %w", s.name, fs.ErrExist)
+			return Kept{}, taken(s.name)
 		}
 		if replaced, err = s.f.Drop(ctx, s.name); err != nil {
 			return Kept{}, err

@@ -118,7 +118,7 @@ func (r *records) open(ctx context.Context) (*store.Store, error) {
 // prepare makes the table where it is missing or older than this program, and
 // takes over what the data folder has.
 func (r *records) prepare(ctx context.Context, db *store.Store) error {
-	_, err := r.read(ctx, db, nil)
+	keys, err := r.read(ctx, db, is("state", keyed))
 	if fault.KindOf(err) == fault.Unavailable || ctx.Err() != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (r *records) prepare(ctx context.Context, db *store.Store) error {
 			return err
 		}
 	}
-	if err := r.checkMaster(ctx, db); err != nil {
+	if err := r.checkMaster(ctx, db, keys); err != nil {
 		return err
 	}
 	return r.takeOver(ctx, db)
@@ -136,22 +136,17 @@ func (r *records) prepare(ctx context.Context, db *store.Store) error {
 
 // checkMaster is site.ErrWrongMaster where the configurations are sealed with
 // another master key. The first process to come leaves a row to tell it by.
-func (r *records) checkMaster(ctx context.Context, db *store.Store) error {
-	where := is("state", keyed)
-	rows, err := r.read(ctx, db, where)
-	if err != nil {
-		return err
-	}
-	if len(rows) == 0 {
+func (r *records) checkMaster(ctx context.Context, db *store.Store, keys []row) error {
+	if len(keys) == 0 {
 		err := r.insert(ctx, db, row{schema: r.c.Schema, state: keyed, config: r.c.Master.SealConfig(keyed, nil)})
 		if fault.KindOf(err) != fault.Conflict {
 			return err
 		}
-		if rows, err = r.read(ctx, db, where); err != nil {
+		if keys, err = r.read(ctx, db, is("state", keyed)); err != nil { // somebody else was faster
 			return err
 		}
 	}
-	for _, one := range rows {
+	for _, one := range keys {
 		if _, err := r.c.Master.OpenConfig(keyed, one.config); err != nil {
 			return err
 		}

@@ -32,21 +32,21 @@ func (r *records) reserve(ctx context.Context, db *store.Store, one row) (schema
 		return "", err
 	}
 	plain := schemaPrefix + one.site
-	taken, err := store.HasSchema(ctx, r.c.Database, plain)
+	used, err := store.HasSchema(ctx, r.c.Database, plain)
 	if err != nil {
 		return "", err
 	}
 	one.schema = plain
-	if !taken {
+	if !used {
 		err = r.insert(ctx, db, one)
-		taken = fault.KindOf(err) == fault.Conflict
+		used = fault.KindOf(err) == fault.Conflict
 	}
-	if taken {
+	if used {
 		one.schema = plain + "_" + newMark()
 		err = r.insert(ctx, db, one)
 	}
 	if fault.KindOf(err) == fault.Validation { // live is the one unique field
-		err = fmt.Errorf("site %s: %w", one.site, fs.ErrExist)
+		err = taken(one.site)
 	}
 	return one.schema, err
 }
@@ -102,7 +102,7 @@ func move(ctx context.Context, tx document.Tx, one row, from, to string) error {
 	moved, err := tx.UpdateIf(ctx, siteTable(), one.schema, map[string]any{"state": from}, set)
 	switch {
 	case fault.KindOf(err) == fault.Validation:
-		return fmt.Errorf("site %s: %w", one.site, fs.ErrExist)
+		return taken(one.site)
 	case err == nil && !moved:
 		return missing(one.site)
 	case err != nil:
@@ -178,7 +178,7 @@ func (r *records) Undrop(ctx context.Context, name string) error {
 		return err
 	}
 	if len(rows) == 0 {
-		return fmt.Errorf("no site %s was dropped: %w", name, fs.ErrNotExist)
+		return &siteError{name, "has not been dropped", fs.ErrNotExist}
 	}
 	return r.moveAlone(ctx, db, rows[len(rows)-1], dropped, live)
 }
@@ -313,7 +313,7 @@ func (s *stagedRow) Publish(ctx context.Context, config *site.Config, replace bo
 	case err != nil:
 		return Kept{}, err
 	case !replace:
-		return Kept{}, fmt.Errorf("site %s: %w", s.row.site, fs.ErrExist)
+		return Kept{}, taken(s.row.site)
 	}
 	err = s.db.Write(ctx, document.Brief, func(tx document.Tx) error {
 		if old.schema != "" {

@@ -57,9 +57,13 @@ func (r *records) takeOver(ctx context.Context, db *store.Store) error {
 }
 
 // adoptDefault takes over the default site of an installation whose servers had
-// it without a folder in common: a row is all it takes.
+// it in the database and no folder of it in common. A registry of another name
+// is younger than all such.
 func (r *records) adoptDefault(ctx context.Context, db *store.Store) error {
-	rows, err := r.read(ctx, db, document.Compare{Operand: operand("state"), Op: query.Ne, Value: keyed})
+	if r.c.Schema != DefaultRegistry {
+		return nil
+	}
+	rows, err := r.read(ctx, db, is("site", site.Default))
 	if err != nil || len(rows) > 0 {
 		return err
 	}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"io/fs"
 	"log/slog"
 
 	"armature/core/document"
@@ -129,6 +130,18 @@ func parseConfig(text []byte) (*site.Config, error) {
 	}
 	return c, err
 }
+
+// siteError is fs.ErrNotExist or fs.ErrExist, said of a site.
+type siteError struct {
+	site, is string
+	err      error
+}
+
+func (e *siteError) Error() string { return "site " + e.site + " " + e.is }
+func (e *siteError) Unwrap() error { return e.err }
+
+func missing(name string) error { return &siteError{name, "does not exist", fs.ErrNotExist} }
+func taken(name string) error   { return &siteError{name, "already exists", fs.ErrExist} }
 
 // find is the record of a site; nil when there is none.
 func find(list []*Record, name string) *Record {

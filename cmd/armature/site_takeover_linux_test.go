@@ -1,0 +1,67 @@
+package main_test
+
+import (
+	"database/sql"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTakesOverAnInstallation: an installation on PostgreSQL from before the
+// database listed the sites goes on with its sites, their documents and their
+// configuration, on machines that have folders of them and on machines that have
+// none.
+func TestTakesOverAnInstallation(t *testing.T) {
+	key := "ARMATURE_SECRET_KEY=" + strings.Repeat("5a", 32)
+	in := &installation{t: t, data: t.TempDir(), database: newDatabase(t, need(t, "ARMATURE_TEST_POSTGRES")), env: []string{key}}
+	in.run("site", "new", "default")
+	in.run("site", "new", "shop")
+	in.run("user", "add", "jane@example.com", "--site", "shop")
+	jane, admin := in.keys("jane@example.com", "--site", "shop"), in.keys("Administrator")
+
+	// As it was before: no list, a file for each site that is configured.
+	forget := func(configured string) {
+		t.Helper()
+		db, err := sql.Open("pgx", in.database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if _, err := db.ExecContext(t.Context(), "DROP SCHEMA armature CASCADE"); err != nil {
+			t.Fatal(err)
+		}
+		if configured != "" {
+			put(t, filepath.Join(in.data, "sites", "shop", "site_config.json"), []byte(configured))
+		}
+	}
+	forget(`{"hosts": ["shop.example"]}`)
+	s := in.serve()
+	if status := s.on("shop.example", jane); status != http.StatusOK {
+		t.Errorf("the shop answers Jane with %d\n%s", status, s.log)
+	}
+	if status := s.on("any.example", admin); status != http.StatusOK {
+		t.Errorf("the default site answers with %d\n%s", status, s.log)
+	}
+	if !strings.Contains(s.log.String(), `msg="the site was taken into the database`) || strings.Contains(s.log.String(), "Password") {
+		t.Errorf("it says\n%s", s.log)
+	}
+	if _, err := os.Stat(filepath.Join(in.data, "sites", "shop", "site_config.json")); err == nil {
+		t.Error("the file looks as if it counted")
+	}
+	// Another machine, with nothing.
+	other := (&installation{t: t, data: t.TempDir(), database: in.database, env: in.env}).serve()
+	if status := other.on("shop.example", jane); status != http.StatusOK {
+		t.Errorf("on another machine: %d\n%s", status, other.log)
+	}
+	s.stop()
+	other.stop()
+
+	// Machines that had no folder in common had the default site all the same.
+	forget("")
+	alone := (&installation{t: t, data: t.TempDir(), database: in.database, env: in.env}).serve()
+	if status := alone.on("any.example", admin); status != http.StatusOK {
+		t.Errorf("without any folder: %d\n%s", status, alone.log)
+	}
+}
