@@ -17,8 +17,12 @@ type Dialect interface {
 	// Startup names the exports that initialise a module, in order. They run once,
 	// before the snapshot, with zeroes for parameters.
 	Startup(exports func(name string) (Export, bool)) []string
+	// Window is the binary of the module that stands in each instance for the named
+	// one of the dialect's import modules. It imports that one, and exports all of
+	// it, what it does by itself and what it does not.
+	Window() (over string, binary []byte)
 	// NewKernel makes the kernel of an instance that is not initialised yet.
-	NewKernel() Kernel
+	NewKernel(w *Window) Kernel
 }
 
 // Kernel is what a dialect keeps for one instance beside the instance's own
@@ -36,17 +40,16 @@ type Kernel interface {
 	// Freeze keeps the present state as that of the snapshot. Nothing but Clone is
 	// used afterwards, by several goroutines at a time.
 	Freeze()
-	// Clone makes a kernel in the frozen state.
-	Clone() Kernel
-	// Reset goes back to the frozen state.
-	Reset()
-	// Trim gives memory back that the frozen state does not need.
-	Trim()
+	// Clone makes a kernel in the frozen state, for an instance with another window.
+	Clone(w *Window) Kernel
+	// Reset goes back to the frozen state; false where the instance has grown too
+	// large to be kept.
+	Reset() bool
 }
 
 // dialectOf finds the dialect a module speaks; nil: the host's own.
-func (e *Engine) dialectOf(imports []rewrite.Func) Dialect {
-	for _, d := range e.cfg.Dialects {
+func (e *Engine) dialectOf(imports []rewrite.Func) *dialect {
+	for _, d := range e.dialects {
 		for _, offered := range d.Imports() {
 			if slices.ContainsFunc(imports, func(im rewrite.Func) bool { return im.Module == offered.Module }) {
 				return d

@@ -80,6 +80,7 @@ type Engine struct {
 	cache        wazero.CompilationCache  // nil without a cache directory
 	imports      map[ImportName]signature // what the host offers
 	interpreters []*interpreter
+	dialects     []*dialect
 	memory       linear.Maker
 	admission    *admission
 	compile      chan struct{} // a token per module being compiled
@@ -131,6 +132,9 @@ func (e *Engine) start(ctx context.Context) error {
 	}
 	if err := e.linkImports(ctx); err != nil {
 		return fmt.Errorf("link host functions: %w", err)
+	}
+	if err := e.linkDialects(ctx); err != nil {
+		return fmt.Errorf("link dialects: %w", err)
 	}
 	if err := e.linkInterpreters(ctx); err != nil {
 		return fmt.Errorf("link interpreters: %w", err)

@@ -21,6 +21,7 @@ type instance struct {
 	mem      api.Memory
 	memory   linear.Memory // what is behind mem; nil if the guest has none
 	kernel   Kernel        // nil unless the module speaks a dialect
+	window   *Window       // of the kernel
 	globals  []api.MutableGlobal
 	meter    api.MutableGlobal
 	funcs    map[string]api.Function // each with its own stack, made on first use
@@ -161,16 +162,10 @@ func (in *instance) reset() (pages int, err error) {
 	for i, g := range in.globals {
 		g.Set(in.snapshot.globals[i])
 	}
-	if in.kernel != nil {
-		in.kernel.Reset()
-	}
 	return pages, nil
 }
 
 func (in *instance) trim() error {
-	if in.kernel != nil {
-		in.kernel.Trim()
-	}
 	if in.memory == nil {
 		return nil
 	}
@@ -183,6 +178,7 @@ func (in *instance) close() {
 	if in.mod != nil {
 		_ = in.mod.Close(context.Background())
 	}
+	in.window.close()
 	if in.memory != nil {
 		if err := in.memory.Close(); err != nil {
 			in.module.engine.log.Error("free a guest's memory", "err", err)

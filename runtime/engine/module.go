@@ -46,7 +46,7 @@ type Module struct {
 	resumes     bool         // it exports armature_resume
 	interpreter *interpreter // what runs it; nil: it runs by itself
 	program     Program      // of an interpreter, made with the snapshot
-	dialect     Dialect      // it speaks; nil: the host's own
+	dialect     *dialect     // it speaks; nil: the host's own
 	snapshot    *snapshot    // nil when reason says why
 	reason      string
 	pool        *pool

@@ -104,6 +104,10 @@ func (m *Module) release(in *instance, c *Call, doubtful bool) {
 		m.drop(in)
 		return
 	}
+	if in.kernel != nil && !in.kernel.Reset() {
+		m.drop(in)
+		return
+	}
 	if !m.pool.put(in, c.started) { // near enough, and one reading of the clock less
 		m.drop(in)
 	}

@@ -123,13 +123,6 @@ func (m *Module) newInstance(ctx context.Context, s *snapshot) (*instance, error
 		return nil, &Error{Reason: Unavailable, Detail: fmt.Sprintf("%d instances are live", e.cfg.MaxInstances)}
 	}
 	in := &instance{module: m, snapshot: s}
-	switch {
-	case m.dialect == nil:
-	case s != nil:
-		in.kernel = s.kernel.Clone()
-	default:
-		in.kernel = m.dialect.NewKernel()
-	}
 	if err := in.open(ctx); err != nil {
 		in.close()
 		return nil, err
@@ -140,6 +133,11 @@ func (m *Module) newInstance(ctx context.Context, s *snapshot) (*instance, error
 // open makes the memory and the instance around it.
 func (in *instance) open(ctx context.Context) (err error) {
 	m, code := in.module, in.module.code
+	if m.dialect != nil {
+		if ctx, err = in.openKernel(ctx); err != nil {
+			return err
+		}
+	}
 	if code.HasMemory {
 		limit := uint64(code.MaxPages) << 16
 		if in.snapshot != nil {

@@ -34,9 +34,10 @@ const blockBytes = 16
 // requests of the same class of sizes, so that neither allocating nor freeing ever
 // searches.
 type arena struct {
-	bytes  []byte  // what can be reached: the blocks, slack, and see reach
-	top    int     // where the next block begins
-	blocks []block // in the order of their addresses
+	room   func(n int) []byte // makes what the bytes lie in at least n long; it keeps what is there
+	bytes  []byte             // what can be reached: the blocks, slack, and see beyond
+	top    int                // where the next block begins
+	blocks []block            // in the order of their addresses
 	free   [classes]int32
 
 	frozen  image
@@ -109,16 +110,14 @@ func (a *arena) extend(n uint32) uint64 {
 // grow makes end bytes reachable.
 func (a *arena) grow(end int) {
 	have := len(a.bytes)
-	switch {
-	case end <= have:
-	case end > cap(a.bytes):
-		grown := make([]byte, end, max(end, min(2*cap(a.bytes), maxArena), 4096))
-		copy(grown, a.bytes)
-		a.bytes = grown
-	default:
-		a.bytes = a.bytes[:end]
-		clear(a.bytes[have:]) // of whoever had it before
+	if end <= have {
+		return
 	}
+	if end > cap(a.bytes) {
+		a.bytes = a.room(end)
+	}
+	a.bytes = a.bytes[:end]
+	clear(a.bytes[have:]) // of whoever had it before
 }
 
 // page is the unit in which the memory of Extism's own kernel grows.
@@ -227,16 +226,19 @@ func (a *arena) freeze() {
 
 // reset makes the arena what was frozen.
 func (a *arena) reset() {
-	if cap(a.bytes) > keep+len(a.frozen.bytes) || cap(a.blocks) > keep/blockBytes+len(a.frozen.blocks) {
-		a.bytes, a.blocks = nil, nil
-	}
 	bytes, blocks := len(a.frozen.bytes), len(a.frozen.blocks)
 	if a.changed || len(a.bytes) < bytes || len(a.blocks) < blocks {
-		a.bytes = append(a.bytes[:0], a.frozen.bytes...)
+		a.grow(bytes)
+		copy(a.bytes, a.frozen.bytes)
 		a.blocks = append(a.blocks[:0], a.frozen.blocks...)
 	}
 	a.bytes, a.blocks = a.bytes[:bytes], a.blocks[:blocks]
 	a.top, a.free, a.changed = a.frozen.top, a.frozen.free, false
+}
+
+// heavy reports whether the arena has grown too large to be kept for another call.
+func (a *arena) heavy() bool {
+	return cap(a.bytes) > keep+len(a.frozen.bytes) || cap(a.blocks) > keep/blockBytes+len(a.frozen.blocks)
 }
 
 // keep is how many bytes an arena may have to be kept for the next call.

@@ -28,7 +28,11 @@ func FuzzArena(f *testing.F) {
 	f.Add([]byte{0, 10, 0, 200, 1, 0, 0, 9, 2, 0, 3, 0, 0, 100})
 	f.Add([]byte{0, 1, 0, 1, 0, 1, 3, 0, 1, 1, 1, 1, 0, 1, 3, 0, 4, 255})
 	f.Fuzz(func(t *testing.T, ops []byte) {
-		a := &arena{}
+		var room []byte
+		a := &arena{room: func(n int) []byte {
+			room = append(room, make([]byte, max(n-len(room), 0))...)
+			return room
+		}}
 		a.clear()
 		type owned struct {
 			p    uint64

@@ -155,6 +155,10 @@ func TestGreed(t *testing.T) {
 	if b.usage.MemoryPeak > b.limits.Memory || b.usage.MemoryPeak < b.limits.Memory/2 {
 		t.Errorf("memory peak %d of %d", b.usage.MemoryPeak, b.limits.Memory)
 	}
+	b.want("echo", "", "")
+	if !b.usage.Fresh {
+		t.Error("an instance is kept that has grown to its limit")
+	}
 	b.want("alloc_small", "", "")
 	b.want("alloc_huge", "", "")
 	b.want("churn", "", "")
@@ -163,7 +167,7 @@ func TestGreed(t *testing.T) {
 	b.fails("alloc_and_die", "", fault.Exhausted, "out of memory")
 	b.fails("alloc_for_ever", "", fault.Exhausted, "out of fuel")
 	b.fails("ask_for_ever", "", fault.Exhausted, "too many host calls")
-	b.fails("by_offset", strings.Repeat("x", 5<<20), fault.Exhausted, "no memory left for an answer")
+	b.fails("by_offset", strings.Repeat("x", 5<<20), fault.Exhausted, "no memory left for 5242880 bytes")
 }
 
 // TestPristine: nothing that a call does to the kernel's memory is there in the
@@ -337,6 +341,7 @@ func TestBounds(t *testing.T) {
 func TestLoading(t *testing.T) {
 	b := guest(t)
 	for text, words := range map[string]string{
+		`(module (import "extism:host/env" "end8" (func)))`:                                                                       "extism:host/env.end8 is not offered",
 		`(module (import "extism:host/user" "mult" (func (param i64) (result i64))))`:                                             "extism:host/user.mult is not offered",
 		`(module (import "extism:host/env" "alloc" (func (param i32) (result i32))))`:                                             "extism:host/env.alloc has another signature",
 		`(module (import "extism:host/env" "alloc" (func (param i64) (result i64))) (func (export "_initialize") (unreachable)))`: "fails to initialise",
@@ -362,6 +367,19 @@ func TestDocumented(t *testing.T) {
 	for _, im := range extism.New(nil).Imports() {
 		if im.Module == abi.ExtismEnv && !strings.Contains(string(text), "`"+im.Name+"`") {
 			t.Errorf("extism.md has no %s", im.Name)
+		}
+	}
+}
+
+// TestWindow: what tells a window how far it may go is no plugin's to import.
+func TestWindow(t *testing.T) {
+	b := guest(t)
+	for name, kind := range map[string]string{"memory": "\x02\x00\x01", "end8": "\x03\x7e\x01"} {
+		im := "\x01\x0fextism:host/env" + string(rune(len(name))) + name + kind
+		wasm := "\x00asm\x01\x00\x00\x00\x02" + string(rune(len(im))) + im
+		_, err := b.engine.Load(t.Context(), []byte(wasm))
+		if err == nil || !strings.Contains(err.Error(), "only functions can be imported") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 type Dialect struct {
 	log     *slog.Logger
 	imports []engine.Import
+	window  []byte
 }
 
 // New makes the dialect. initialising receives the lines of plugins that
@@ -21,8 +22,9 @@ func New(initialising *slog.Logger) *Dialect {
 		initialising = slog.New(slog.DiscardHandler)
 	}
 	d := &Dialect{log: initialising}
-	d.imports = append(d.memory(), d.services()...)
-	d.imports = append(d.imports, documents()...)
+	kernel := append(d.memory(), d.services()...)
+	d.window = windowBinary(kernel)
+	d.imports = append(kernel, documents()...)
 	return d
 }
 
@@ -32,8 +34,16 @@ func (d *Dialect) Name() string { return abi.Extism }
 // Imports implements engine.Dialect.
 func (d *Dialect) Imports() []engine.Import { return d.imports }
 
+// Window implements engine.Dialect.
+func (d *Dialect) Window() (over string, binary []byte) { return abi.ExtismEnv, d.window }
+
 // NewKernel implements engine.Dialect.
-func (d *Dialect) NewKernel() engine.Kernel { return newKernel() }
+func (d *Dialect) NewKernel(w *engine.Window) engine.Kernel {
+	k := newKernel(w)
+	k.arena.clear()
+	k.tell()
+	return k
+}
 
 // Startup implements engine.Dialect, as Extism does it: a WASI reactor has
 // _initialize, Haskell's runtime hs_init after it, and modules that were linked as
@@ -99,19 +109,13 @@ func (d *Dialect) memory() []engine.Import {
 			}
 			k.settle(c)
 		}),
-		env("input_length", none, types(l), func(k *kernel, c *engine.Call, s []uint64) { s[0] = uint64(len(k.input(c))) }),
-		env("input_load_u8", types(l), types(i), func(k *kernel, c *engine.Call, s []uint64) {
-			if in := k.input(c); s[0] < uint64(len(in)) {
-				s[0] = uint64(in[s[0]])
-			} else {
-				c.BadPointer(s[0], 1)
-			}
-		}),
-		env("input_load_u64", types(l), types(l), inputLoad64),
-		env("input_offset", none, types(l), func(k *kernel, c *engine.Call, s []uint64) { s[0] = k.inputOffset(c) }),
+		env("input_length", none, types(l), func(k *kernel, _ *engine.Call, s []uint64) { s[0] = k.inputLen }),
+		env("input_load_u8", types(l), types(i), func(k *kernel, c *engine.Call, s []uint64) { s[0] = k.inputLoad(c, s[0], 1) }),
+		env("input_load_u64", types(l), types(l), func(k *kernel, c *engine.Call, s []uint64) { s[0] = k.inputLoad(c, s[0], 8) }),
+		env("input_offset", none, types(l), func(k *kernel, _ *engine.Call, s []uint64) { s[0] = k.inputAt }),
 		env("input_set", types(l, l), none, func(k *kernel, c *engine.Call, s []uint64) {
 			k.own(c, s[0], s[1])
-			k.inputAt, k.inputLen, k.inputGone = s[0], s[1], true
+			k.setInput(s[0], s[1])
 		}),
 		env("output_set", types(l, l), none, func(k *kernel, c *engine.Call, s []uint64) {
 			k.own(c, s[0], s[1])
@@ -127,8 +131,9 @@ func (d *Dialect) memory() []engine.Import {
 		env("memory_bytes", none, types(l), func(k *kernel, _ *engine.Call, s []uint64) { s[0] = k.weight() }),
 		env("reset", none, none, func(k *kernel, c *engine.Call, _ []uint64) {
 			k.arena.clear()
+			k.tell()
 			k.settle(c)
-			k.inputAt, k.inputLen, k.inputGone = 0, 0, true
+			k.setInput(0, 0)
 			k.outputAt, k.outputLen, k.errorAt = 0, 0, 0
 		}),
 	}
@@ -155,6 +160,7 @@ func (k *kernel) own(c *engine.Call, p, n uint64) []byte {
 	}
 	c.Charge(page / bytesPerUnit)
 	k.grow(end)
+	k.tell()
 	b, _ = k.span(p, n)
 	return b
 }
@@ -163,30 +169,18 @@ func (k *kernel) own(c *engine.Call, p, n uint64) []byte {
 // let pass: kits free what the host took over.
 func (k *kernel) discard(c *engine.Call, p uint64) {
 	if k.release(p) && p == k.inputAt {
-		k.inputAt, k.inputLen, k.inputGone = 0, 0, true
+		k.setInput(0, 0)
 	}
 	k.settle(c)
 }
 
-// inputLoad64 loads eight bytes of the input.
-func inputLoad64(k *kernel, c *engine.Call, s []uint64) {
-	in := k.input(c)
-	if s[0] >= uint64(len(in)) {
-		c.BadPointer(s[0], 8)
+// inputLoad loads n bytes of the input, or those that are left of it: kits may fetch
+// the last ones by eights too.
+func (k *kernel) inputLoad(c *engine.Call, at, n uint64) uint64 {
+	if at >= k.inputLen {
+		c.BadPointer(at, n)
 	}
-	if in = in[s[0]:]; len(in) >= 8 {
-		s[0] = binary.LittleEndian.Uint64(in)
-		return
-	}
-	var last [8]byte // kits may fetch the last bytes by eights too
-	copy(last[:], in)
-	s[0] = binary.LittleEndian.Uint64(last[:])
-}
-
-// inputOffset puts the input into the arena, where few plugins look for it.
-func (k *kernel) inputOffset(c *engine.Call) uint64 {
-	if k.inputAt == 0 && !k.inputGone {
-		k.inputAt = k.put(c, k.input(c))
-	}
-	return k.inputAt
+	var b [8]byte
+	copy(b[:n], k.own(c, k.inputAt+at, min(n, k.inputLen-at)))
+	return binary.LittleEndian.Uint64(b[:])
 }

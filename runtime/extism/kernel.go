@@ -15,15 +15,13 @@ type kernel struct {
 	state
 	frozen state
 	paid   bool // for putting back what was frozen
+	window window
 }
 
 // state is what the kernel knows beside the blocks, all of it addresses and
 // lengths of the guest's choosing.
 type state struct {
-	inputAt   uint64 // where the input is in the arena; 0: nowhere yet
-	inputLen  uint64
-	inputGone bool // the guest has freed it, or set another
-
+	inputAt, inputLen   uint64
 	outputAt, outputLen uint64
 	errorAt             uint64
 
@@ -35,9 +33,9 @@ type state struct {
 	headers []byte // of it, as JSON; nil: there was none
 }
 
-func newKernel() *kernel {
-	k := &kernel{}
-	k.arena.clear()
+func newKernel(w *engine.Window) *kernel {
+	k := &kernel{window: newWindow(w)}
+	k.arena.room = w.Grow
 	return k
 }
 
@@ -49,35 +47,46 @@ func (k *kernel) Freeze() {
 	k.arena.freeze()
 	k.frozen = k.state
 	k.frozen.varsOwn = false
+	k.arena.bytes, k.arena.room, k.window = nil, nil, window{} // of an instance that goes
 }
 
 // Clone implements engine.Kernel.
-func (k *kernel) Clone() engine.Kernel {
-	c := &kernel{frozen: k.frozen}
-	c.arena.frozen = k.arena.frozen
+func (k *kernel) Clone(w *engine.Window) engine.Kernel {
+	c := newKernel(w)
+	c.frozen, c.arena.frozen = k.frozen, k.arena.frozen
 	c.Reset()
 	return c
 }
 
 // Reset implements engine.Kernel.
-func (k *kernel) Reset() {
+func (k *kernel) Reset() bool {
+	if k.heavy() {
+		return false
+	}
 	k.arena.reset()
 	k.state = k.frozen
 	k.paid = false
-}
-
-// Trim implements engine.Kernel.
-func (k *kernel) Trim() {
-	k.arena.bytes, k.arena.blocks = nil, nil
-	k.arena.reset()
+	k.window.forget(uint64(len(k.arena.frozen.bytes)))
+	k.tell()
+	return true
 }
 
 // Begin implements engine.Kernel: what the plugin has kept from its
-// initialisation counts from the start.
+// initialisation counts from the start, and so does its input.
 func (k *kernel) Begin(c *engine.Call) {
 	if w := k.weight(); w > 0 && !c.Reserve(w) {
 		c.Abort(fault.New(fault.Exhausted, "", "The plugin starts with more memory than the call may have"))
 	}
+	input := hostapi.Input(c)
+	k.setInput(k.put(c, input), uint64(len(input)))
+}
+
+// tell lets the window know how far the arena reaches.
+func (k *kernel) tell() { k.window.reach(uint64(len(k.bytes))) }
+
+func (k *kernel) setInput(at, n uint64) {
+	k.inputAt, k.inputLen = at, n
+	k.window.input(at-base, n)
 }
 
 // End implements engine.Kernel: an export succeeds with 0 and without an error
@@ -130,7 +139,9 @@ func (k *kernel) alloc(c *engine.Call, n uint64) uint64 {
 		return 0
 	}
 	c.Charge(more / bytesPerUnit)
-	return k.extend(size)
+	p := k.extend(size)
+	k.tell()
+	return p
 }
 
 // settle makes the call pay, once, for what the reset has to do when something
@@ -138,6 +149,7 @@ func (k *kernel) alloc(c *engine.Call, n uint64) uint64 {
 func (k *kernel) settle(c *engine.Call) {
 	if k.changed && !k.paid {
 		k.paid = true
+		k.window.open()
 		c.Charge((uint64(len(k.arena.frozen.bytes)) + blockBytes*uint64(len(k.arena.frozen.blocks))) / bytesPerUnit)
 	}
 }
@@ -154,7 +166,7 @@ func (k *kernel) put(c *engine.Call, b []byte) uint64 {
 	}
 	p := k.alloc(c, uint64(len(b)))
 	if p == 0 {
-		c.Abort(fault.New(fault.Exhausted, "", "There is no memory left for an answer of %d bytes", len(b)))
+		c.Abort(fault.New(fault.Exhausted, "", "There is no memory left for %d bytes from the host", len(b)))
 	}
 	room, _ := k.text(p)
 	copy(room, b)
@@ -171,15 +183,6 @@ func (k *kernel) argument(c *engine.Call, p uint64) []byte {
 	if !ok {
 		c.BadPointer(p, 0)
 	}
-	return text
-}
-
-// input is what the guest was called with, or has set in place of it.
-func (k *kernel) input(c *engine.Call) []byte {
-	if !k.inputGone {
-		return hostapi.Input(c)
-	}
-	text, _ := k.span(k.inputAt, k.inputLen)
 	return text
 }
 

@@ -25,12 +25,15 @@ func (d *Dialect) services() []engine.Import {
 		env("http_headers", none, types(l), func(k *kernel, c *engine.Call, s []uint64) { s[0] = k.put(c, k.headers) }),
 		env("get_log_level", none, types(i), func(_ *kernel, _ *engine.Call, s []uint64) { s[0] = levelDebug }),
 	}
-	for name, level := range map[string]slog.Level{
-		"log_trace": slog.LevelDebug, "log_debug": slog.LevelDebug, "log_info": slog.LevelInfo,
-		"log_warn": slog.LevelWarn, "log_error": slog.LevelError,
+	for _, log := range []struct {
+		name  string
+		level slog.Level
+	}{
+		{"log_trace", slog.LevelDebug}, {"log_debug", slog.LevelDebug}, {"log_info", slog.LevelInfo},
+		{"log_warn", slog.LevelWarn}, {"log_error", slog.LevelError},
 	} {
-		all = append(all, env(name, types(l), none, func(k *kernel, c *engine.Call, s []uint64) {
-			hostapi.Log(c, d.log, level, k.argument(c, s[0]))
+		all = append(all, env(log.name, types(l), none, func(k *kernel, c *engine.Call, s []uint64) {
+			hostapi.Log(c, d.log, log.level, k.argument(c, s[0]))
 			k.discard(c, s[0]) // as Extism does
 		}))
 	}
