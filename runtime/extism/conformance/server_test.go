@@ -3,6 +3,7 @@ package conformance
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,12 +24,36 @@ type server struct {
 	origin, tokens string
 }
 
-// serve builds the server and runs it on an empty folder.
+// program builds the server, once for all tests.
+var program = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(shared, "armature")
+	if out, err := exec.Command("go", "build", "-C", "../../..", "-o", path, "./cmd/armature").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the server: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// shared is a folder for what all tests use.
+var shared string
+
+func TestMain(m *testing.M) {
+	var err error
+	if shared, err = os.MkdirTemp("", "extism"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(shared)
+	os.Exit(code)
+}
+
+// serve runs the server on an empty folder.
 func serve(t *testing.T) *server {
 	t.Helper()
-	s := &server{t: t, data: t.TempDir(), binary: filepath.Join(t.TempDir(), "armature")}
-	if out, err := exec.Command("go", "build", "-C", "../../..", "-o", s.binary, "./cmd/armature").CombinedOutput(); err != nil {
-		t.Fatalf("build the server: %v\n%s", err, out)
+	s := &server{t: t, data: t.TempDir()}
+	var err error
+	if s.binary, err = program(); err != nil {
+		t.Fatal(err)
 	}
 	process := exec.Command(s.binary, "serve", "--data", s.data, "--listen", "127.0.0.1:0")
 	process.Stderr = os.Stderr
