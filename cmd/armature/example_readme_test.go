@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -72,6 +73,29 @@ func TestExampleInvoice(t *testing.T) {
 		paid = slices.DeleteFunc(paid, func(status string) bool { return status != "200" })
 		if got := s.want("GET", "/api/resource/Invoice/"+names[0], nil).(map[string]any); got["paid"] != float64(len(paid)) || len(paid) == 0 {
 			t.Errorf("%d payments were taken, %v is paid", len(paid), got["paid"])
+		}
+	})
+}
+
+// TestExampleApproval: the README, and a decision that eight make at once.
+func TestExampleApproval(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		w := in.walk()
+		w.follow("approval")
+		header := func(name string) string { return strings.TrimPrefix(w.variable(name), "Authorization: ") }
+		ann, lea := header("ANN"), header("LEA")
+		_, made := w.server.callAs(ann, "POST", "/api/resource/Purchase%20Request", map[string]any{"title": "Desk"})
+		name := made["data"].(map[string]any)["name"]
+		got := atOnce(8, 1, func() string {
+			status, answer := w.server.callAs(lea, "POST", "/api/method/acme.approval.approve", map[string]any{"name": name})
+			return fmt.Sprint(status, answer["exc_type"])
+		})
+		if n := len(slices.DeleteFunc(slices.Clone(got), func(s string) bool { return !strings.HasPrefix(s, "200") })); n != 1 {
+			t.Errorf("%d of 8 have decided: %v", n, got)
+		}
+		_, stored := w.server.callAs(ann, "GET", fmt.Sprintf("/api/resource/Purchase%%20Request/%s", name), nil)
+		if doc := stored["data"].(map[string]any); doc["status"] != "Checked" || len(doc["decisions"].([]any)) != 1 {
+			t.Errorf("stored %v", doc)
 		}
 	})
 }

@@ -92,6 +92,9 @@ func (a *app) sayStep(s shipped.Step) {
 	for _, c := range s.Changed {
 		fmt.Fprintf(a.stdout, "       ~ %s: %v -> %v\n", c.What, c.From, c.To)
 	}
+	for _, name := range s.Roles {
+		fmt.Fprintf(a.stdout, "       + role %s\n", name)
+	}
 	for _, name := range s.Removed {
 		fmt.Fprintf(a.stdout, "       - %s (its data stays)\n", name)
 	}

@@ -110,6 +110,47 @@ func TestDocTypes(t *testing.T) {
 	}
 }
 
+// TestRolesOfDocTypes: a role that permissions name is made, once, and one that is
+// there stays as it is.
+func TestRolesOfDocTypes(t *testing.T) {
+	p := newProcess(t)
+	rule := func(role string) m { return m{"role": role, "read": 1} }
+	with := func(rules ...any) m {
+		return m{"doctypes": []any{m{"name": "Shop", "fields": []any{m{"fieldname": "title", "fieldtype": "Data"}}, "permissions": rules}}}
+	}
+	if _, err := p.insert("Role", m{"role_name": "Clerk", "desk_access": false}); err != nil {
+		t.Fatal(err)
+	}
+	one := plugin(t, "1", with(rule("System Manager"), rule("Clerk"), rule("Shop Keeper")))
+	made := func(done m) any { return done["doctypes"].([]any)[0].(m)["roles"] }
+	if got := made(p.manage("plan", m{"wasm": encode(one)})); !reflect.DeepEqual(got, []any{"Shop Keeper"}) {
+		t.Errorf("plan: %v", got)
+	}
+	desk := func(role string) (access any) {
+		err := p.store.Read(t.Context(), func(tx document.Tx) error {
+			doc, err := p.documents.Get(t.Context(), tx, identity.Root(), "Role", role)
+			if err == nil {
+				access = doc.Get("desk_access")
+			}
+			return err
+		})
+		if err != nil {
+			return err.Error()
+		}
+		return access
+	}
+	if got := desk("Shop Keeper"); got == int64(1) {
+		t.Error("a plan has made a role")
+	}
+	p.install(one)
+	if desk("Shop Keeper") != int64(1) || desk("Clerk") != int64(0) {
+		t.Errorf("after the installation: %v, %v", desk("Shop Keeper"), desk("Clerk"))
+	}
+	if got := made(p.install(plugin(t, "2", with(rule("Shop Keeper"), rule("Clerk"))))); got != nil {
+		t.Errorf("again: %v", got)
+	}
+}
+
 // TestDocTypesOfFolder: a plugin in a folder brings its DocTypes too.
 func TestDocTypesOfFolder(t *testing.T) {
 	p := newProcess(t)

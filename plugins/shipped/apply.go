@@ -21,6 +21,9 @@ func Apply(ctx context.Context, store document.Store, documents *document.Servic
 	if err != nil {
 		return nil, err
 	}
+	if err := makeRoles(ctx, store, documents, caller, steps); err != nil {
+		return nil, err
+	}
 	for _, dt := range childrenFirst(all) {
 		if documents.Schema().DocType(dt.Name) != nil {
 			continue

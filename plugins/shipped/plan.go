@@ -18,6 +18,7 @@ type Step struct {
 	Added   []string `json:"added,omitempty"`
 	Changed []Change `json:"changed,omitempty"`
 	Removed []string `json:"removed,omitempty"` // fields; their data stays
+	Roles   []string `json:"roles,omitempty"`   // that its permissions name and that are to be made
 }
 
 // The actions.
@@ -38,9 +39,13 @@ type Change struct {
 // error is a fault: Conflict for a DocType that is not the plugin's.
 func Plan(ctx context.Context, tx document.Tx, documents *document.Service, all []*DocType) ([]Step, error) {
 	steps := make([]Step, 0, len(all))
+	planned := map[string]bool{} // roles
 	for _, dt := range all {
 		s, err := dt.plan(ctx, tx, documents)
 		if err != nil {
+			return nil, err
+		}
+		if s.Roles, err = dt.missingRoles(ctx, tx, documents, planned); err != nil {
 			return nil, err
 		}
 		steps = append(steps, s)
