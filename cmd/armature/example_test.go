@@ -73,13 +73,19 @@ func (w *walk) follow(example string, sections ...string) {
 			w.t.Fatal(err)
 		}
 	}
+	w.readme(dir, "examples/"+example, sections...)
+}
+
+// readme does what the README in a folder says.
+func (w *walk) readme(dir, shown string, sections ...string) {
+	w.t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "README.md"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	steps, err := transcript.Read(string(text))
 	if err != nil {
-		w.t.Fatalf("%s/README.md: %v", example, err)
+		w.t.Fatalf("%s/README.md: %v", shown, err)
 	}
 	w.enter(fmt.Sprintf("cd '%s'", dir))
 	done := map[string]int{}
@@ -96,14 +102,14 @@ func (w *walk) follow(example string, sections ...string) {
 			err = transcript.Match(out, step.Want)
 		}
 		if err != nil {
-			w.t.Fatalf("examples/%s/README.md:%d: %v\n$ %s\n%s", example, step.Line, err, step.Command, out)
+			w.t.Fatalf("%s/README.md:%d: %v\n$ %s\n%s", shown, step.Line, err, step.Command, out)
 		}
 		if strings.Contains(step.Command, "$DATA/plugins") && w.server != nil {
 			w.loaded()
 		}
 	}
 	if len(done) == 0 || len(sections) > 0 && len(done) != len(sections) {
-		w.t.Fatalf("examples/%s/README.md has no commands in %v", example, sections)
+		w.t.Fatalf("%s/README.md has no commands in %v", shown, sections)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -18,9 +19,9 @@ const rustTarget = "wasm32-unknown-unknown"
 // rustc finds a compiler that has the standard library of the target. Several
 // may be installed, and the first on the path need not be the one.
 func rustc(ctx context.Context, target string) (string, error) {
-	for _, path := range []string{"rustc", "/usr/bin/rustc"} {
-		found, err := exec.LookPath(path)
-		if err != nil {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		found, err := exec.LookPath(filepath.Join(dir, "rustc"))
+		if err != nil || !filepath.IsAbs(found) {
 			continue
 		}
 		if target == "" {
@@ -87,7 +88,11 @@ func buildRust(ctx context.Context, w *workshop) error {
 		args = append(args, "-C", "linker="+linker)
 	}
 	args = append(args, last...)
-	return w.run(ctx, nil, compiler, append(args, filepath.Join("src", "lib.rs"))...)
+	err = w.run(ctx, nil, compiler, append(args, filepath.Join("src", "lib.rs"))...)
+	if _, lerr := exec.LookPath("wasm-ld"); err != nil && lerr != nil {
+		err = fmt.Errorf("%w\nhint: if the linker is missing, install it, on Debian with: apt-get install lld", err)
+	}
+	return err
 }
 
 // testRust runs the tests in the sources, on the machine, with the host that

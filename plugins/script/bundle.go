@@ -18,7 +18,10 @@ func bundle(main, root string) (*Script, error) {
 	}
 	dir := filepath.Dir(main)
 	if root != "" {
-		if dir, err = filepath.EvalSymlinks(root); err != nil {
+		if dir, err = filepath.Abs(root); err != nil {
+			return nil, err
+		}
+		if dir, err = filepath.EvalSymlinks(dir); err != nil {
 			return nil, err
 		}
 		main = filepath.Join(dir, filepath.Base(main))
