@@ -628,7 +628,7 @@ func TestLastConfigurationStays(t *testing.T) {
 				}
 			}
 		})
-		for n := range 30 {
+		for n := range 12 {
 			configure(t, s, name, "app_name", fmt.Sprint(n))
 			s.Refresh(t.Context())
 			eventually(t, "the site is open", func() bool { return s.Tenant(name) != nil })

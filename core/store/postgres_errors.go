@@ -35,6 +35,7 @@ var sqlStates = map[string]class{
 	"0A000": stalePlan, // the columns' types changed
 	"42P06": duplicate, // schema exists
 	"42P07": duplicate, // table exists
+	"42710": duplicate, // its row type exists: the table is being made
 	"XX000": other,
 }
 
