@@ -35,13 +35,9 @@ func (a *app) pluginConformanceCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			whole, err := bundle.Embed(wasm, conformance.Manifest)
+			results, err := conform(cmd.Context(), wasm)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			results, err := conform(cmd.Context(), whole)
-			if err != nil {
-				return err
 			}
 			return a.sayConformance(results)
 		},
@@ -86,8 +82,8 @@ func (a *app) sayConformance(results []conformance.Result) error {
 // reader is the user without roles.
 const reader = "reader@example.com"
 
-// conform runs the suite on a server of its own: SQLite in a temporary folder,
-// a free port of loopback.
+// conform runs the suite on a module, on a server of its own: SQLite in a
+// temporary folder, a free port of loopback, and another for what it asks.
 func conform(ctx context.Context, wasm []byte) (results []conformance.Result, err error) {
 	data, err := os.MkdirTemp("", "armature-conformance-")
 	if err != nil {
@@ -95,7 +91,19 @@ func conform(ctx context.Context, wasm []byte) (results []conformance.Result, er
 	}
 	defer os.RemoveAll(data)
 	own := &app{stdout: io.Discard, stderr: io.Discard, data: data, site: site.Default}
-	s := conformance.Server{Module: wasm}
+	far, closeFar, err := loopback(conformance.Far())
+	if err != nil {
+		return nil, err
+	}
+	defer closeFar()
+	s := conformance.Server{Far: "http://" + far}
+	manifest, err := conformance.ManifestFor(far)
+	if err != nil {
+		return nil, err
+	}
+	if s.Module, err = bundle.Embed(wasm, manifest); err != nil {
+		return nil, err
+	}
 	if err := own.withTenant(ctx, func(t *host.Tenant) error {
 		s.Admin, s.Reader, err = conformanceUsers(ctx, t)
 		return err
@@ -104,6 +112,9 @@ func conform(ctx context.Context, wasm []byte) (results []conformance.Result, er
 	}
 	settings := fmt.Sprintf(`{%q: %s}`, conformance.Plugin, conformance.Settings)
 	if err := own.setConfig(ctx, site.Default, "plugins", settings); err != nil {
+		return nil, err
+	}
+	if err := own.setConfig(ctx, site.Default, "allowed_private_hosts", fmt.Sprintf("[%q]", far)); err != nil {
 		return nil, err
 	}
 
@@ -122,22 +133,28 @@ func conform(ctx context.Context, wasm []byte) (results []conformance.Result, er
 		return string(bytes.Join(rawLines(p.guests.logs.Lines(site.Default, conformance.Plugin, 100)), []byte("\n")))
 	}
 
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, closeServer, err := loopback(httpapi.New(httpapi.Config{Sites: p.set}))
 	if err != nil {
 		return nil, err
 	}
-	server := &http.Server{
-		Handler:           httpapi.New(httpapi.Config{Sites: p.set}),
-		ReadHeaderTimeout: 10 * time.Second,
+	defer closeServer()
+	s.URL = "http://" + address
+	return conformance.Run(ctx, s), nil
+}
+
+// loopback serves at a free port until end is called.
+func loopback(handler http.Handler) (address string, end func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
 	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	defer func() {
+	return listener.Addr().String(), func() {
 		_ = server.Close()
 		<-served
-	}()
-	s.URL = "http://" + listener.Addr().String()
-	return conformance.Run(ctx, s), nil
+	}, nil
 }
 
 // conformanceUsers makes the reader and gives both users credentials.

@@ -129,7 +129,7 @@ func TestConformance(t *testing.T) {
 				t.Fatalf("%v\n%s\n%s", err, out, stderr)
 			}
 			var report struct{ Passed, Failed int }
-			if err := json.Unmarshal([]byte(out), &report); err != nil || report.Failed != 0 || report.Passed < 25 {
+			if err := json.Unmarshal([]byte(out), &report); err != nil || report.Failed != 0 || report.Passed < 31 {
 				t.Errorf("%v %s", err, out)
 			}
 		})

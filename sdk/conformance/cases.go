@@ -18,8 +18,11 @@ const difficult = "\"quoted\" \\ / \b\f\n\r\t \u0001 é ß € \u2028\u2029 日�
 // large is text longer than any buffer an SDK is likely to hold ready.
 func large() string { return strings.Repeat("Zoë €😀 0123456789abcdef ", 8000) }
 
+// maxOutput is the limit in armature.json, in bytes.
+const maxOutput = 524288
+
 func cases() []testcase {
-	return slices.Concat(loading(), values(), documents(), errors(), services(), isolation())
+	return slices.Concat(loading(), values(), documents(), errors(), services(), outside(), isolation())
 }
 
 // loading comes first: without it there is nothing to call.
@@ -278,6 +281,40 @@ func services() []testcase {
 	}
 }
 
+// outside is about other services.
+func outside() []testcase {
+	return []testcase{
+		{"fetch", "an HTTP request with headers and a body, and what comes back", func(c *check) {
+			_, host, _ := strings.Cut(c.server.Far, "://")
+			c.framework("plugins.approve", fields{"plugin": Plugin, "grants": "http_fetch,http_fetch:" + host})
+			got := c.method("send", fields{"url": c.server.Far + "/mirror?status=404", "text": difficultLine})
+			c.same("send", got, fields{"kind": 0, "status": 404, "type": "text/plain", "body": "POST yes " + difficultLine})
+			got = c.method("send", fields{"url": c.server.Far + "/mirror?status=200", "text": large()})
+			c.same("send much", member(got, "body"), "POST yes "+large())
+			got = c.method("reach", fields{"url": "https://example.org/"})
+			c.same("kind of a host that the manifest does not have", member(got, "kind"), 4)
+		}},
+		{"connected app", "an HTTP request with a token that the guest never sees", func(c *check) {
+			c.framework("plugins.approve", fields{"plugin": Plugin, "grants": "connected_request"})
+			_, host, _ := strings.Cut(c.server.Far, "://")
+			a := c.request(c.server.Admin, http.MethodPost, "/api/resource/Connected%20App", fields{
+				"provider_name": "Far", "authorization_uri": c.server.Far + "/authorize", "token_uri": c.server.Far + "/token",
+				"client_id": "guest", "client_secret": "secret", "allowed_hosts": host,
+			})
+			app, _ := member(a.body["data"], "name").(string)
+			if app == "" {
+				c.failf("insert a Connected App: HTTP status %d: %s", a.status, cut(a.text))
+			}
+			args := fields{"app": app, "url": c.server.Far + "/who", "own": true}
+			c.same("with the app's own token", c.method("connect", args), fields{"kind": 0, "status": 200, "body": "Bearer far"})
+			args["own"] = false
+			got := c.method("connect", args)
+			c.same("kind without a connection", member(got, "kind"), 2)
+			c.same("type without a connection", member(got, "type"), "NotConnectedError")
+		}},
+	}
+}
+
 // isolation is about what one call leaves to the next.
 func isolation() []testcase {
 	return []testcase{
@@ -289,6 +326,11 @@ func isolation() []testcase {
 		{"trap", "a guest that dies hurts only its call", func(c *check) {
 			c.fails(c.server.Admin, http.MethodPost, "crash", fields{}, 500, "PluginTrapError")
 			c.same("after the crash", c.method("tally", nil), fields{"n": 1})
+		}},
+		{"limits", "a guest that is over a limit ends, and hurts only its call", func(c *check) {
+			c.fails(c.server.Admin, http.MethodPost, "spin", fields{}, 500, "ResourceExhaustedError")
+			c.fails(c.server.Admin, http.MethodPost, "echo", fields{"text": strings.Repeat("x", maxOutput)}, 500, "ResourceExhaustedError")
+			c.same("after the limits", c.method("tally", nil), fields{"n": 1})
 		}},
 	}
 }

@@ -23,9 +23,10 @@ const Settings = `{"limit": 12, "motto": "grüß dich"}`
 // Server is where the plugin is tried. It is made for the purpose: the cases
 // install the plugin, approve grants and leave documents behind.
 type Server struct {
-	Module []byte // the plugin, with Manifest in it
+	Module []byte // the plugin, with ManifestFor the host of Far in it
 
 	URL    string // without a slash at the end
+	Far    string // the address at which Far is served, a private host the site allows
 	Admin  string // Authorization of the Administrator
 	Reader string // Authorization of a user without roles
 

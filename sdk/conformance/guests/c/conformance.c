@@ -204,3 +204,39 @@ AM_METHOD("reach", reach) {
   am_set(&out, "status", am_get(r.value, "status"));
   return am_done(&out);
 }
+
+AM_METHOD("send", send_text) {
+  am_json request = am_object(), headers = am_object();
+  am_set_text(&headers, "content-type", AM("text/plain"));
+  am_set_text(&headers, "x-guest", AM("yes"));
+  am_set(&request, "url", am_get(in, "url"));
+  am_set_text(&request, "method", AM("POST"));
+  am_set(&request, "headers", am_done(&headers));
+  am_set(&request, "body", am_get(in, "text"));
+  am_result r = am_fetch(am_done(&request));
+  if (r.kind) return caught(r);
+  am_json out = am_object();
+  am_set_int(&out, "kind", 0);
+  am_set(&out, "status", am_get(r.value, "status"));
+  am_set(&out, "type", am_get(am_get(r.value, "headers"), "content-type"));
+  am_set(&out, "body", am_get(r.value, "body"));
+  return am_done(&out);
+}
+
+AM_METHOD("connect", connect_app) {
+  am_json request = am_object();
+  am_set(&request, "app", am_get(in, "app"));
+  am_set(&request, "url", am_get(in, "url"));
+  if (am_get_true(in, "own")) am_set_text(&request, "as", AM("app"));
+  am_result r = am_fetch_connected(am_done(&request));
+  if (r.kind) return caught(r);
+  am_json out = am_object();
+  am_set_int(&out, "kind", 0);
+  am_set(&out, "status", am_get(r.value, "status"));
+  am_set(&out, "body", am_get(r.value, "body"));
+  return am_done(&out);
+}
+
+AM_METHOD("spin", spin) {
+  for (volatile int i = 0;; i++);
+}

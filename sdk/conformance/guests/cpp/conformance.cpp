@@ -168,3 +168,24 @@ Document reach(const Document& args) {
   return {{"kind", 0}, {"status", answer->status}};
 }
 ARMATURE_METHOD("reach", reach)
+
+Document send(const Document& args) {
+  auto answer = armature::fetch({.url = args.text("url"), .method = "POST", .headers = {{"content-type", "text/plain"}, {"x-guest", "yes"}}, .body = args.text("text")});
+  if (!answer) return caught(answer.error());
+  return {{"kind", 0}, {"status", answer->status}, {"type", answer->headers["content-type"]}, {"body", answer->body}};
+}
+ARMATURE_METHOD("send", send)
+
+Document connect(const Document& args) {
+  const auto as = args.flag("own") ? armature::As::App : armature::As::Caller;
+  auto answer = armature::fetch_connected(args.text("app"), {.url = args.text("url")}, as);
+  if (!answer) return caught(answer.error());
+  return {{"kind", 0}, {"status", answer->status}, {"body", answer->body}};
+}
+ARMATURE_METHOD("connect", connect)
+
+void spin() {
+  for (volatile bool on = true; on;) {
+  }
+}
+ARMATURE_METHOD("spin", spin)

@@ -74,3 +74,12 @@ func exportReply(n int32) { armature.Handle(n, reply) }
 
 //go:wasmexport reach
 func exportReach(n int32) { armature.Handle(n, reach) }
+
+//go:wasmexport send
+func exportSend(n int32) { armature.Handle(n, send) }
+
+//go:wasmexport connect
+func exportConnect(n int32) { armature.Handle(n, connect) }
+
+//go:wasmexport spin
+func exportSpin(n int32) { armature.Handle(n, spin) }

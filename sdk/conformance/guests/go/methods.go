@@ -205,3 +205,31 @@ func reach(in armature.Doc) (armature.Doc, error) {
 	}
 	return armature.Doc{"kind": 0, "status": r.Status}, nil
 }
+
+func send(in armature.Doc) (armature.Doc, error) {
+	r, err := armature.Fetch(armature.HTTPRequest{
+		Method: "POST", URL: in.String("url"), Body: []byte(in.String("text")),
+		Headers: map[string]string{"content-type": "text/plain", "x-guest": "yes"},
+	})
+	if err != nil {
+		return caught(err), nil
+	}
+	return armature.Doc{"kind": 0, "status": r.Status, "type": r.Headers["content-type"], "body": string(r.Body)}, nil
+}
+
+func connect(in armature.Doc) (armature.Doc, error) {
+	ask := armature.FetchConnected
+	if in.Bool("own") {
+		ask = armature.FetchAsApp
+	}
+	r, err := ask(in.String("app"), armature.HTTPRequest{URL: in.String("url")})
+	if err != nil {
+		return caught(err), nil
+	}
+	return armature.Doc{"kind": 0, "status": r.Status, "body": string(r.Body)}, nil
+}
+
+func spin(armature.None) (armature.None, error) {
+	for {
+	}
+}

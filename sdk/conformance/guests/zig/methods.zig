@@ -176,3 +176,23 @@ pub fn reach(args: struct { url: []const u8 }) Doc {
     const answer = armature.fetch(.{ .url = args.url }) catch return caught();
     return Doc.of(.{ .kind = 0, .status = answer.status });
 }
+
+pub fn send(args: struct { url: []const u8, text: []const u8 }) Doc {
+    const answer = armature.fetch(.{
+        .url = args.url,
+        .method = "POST",
+        .headers = .{ .@"content-type" = "text/plain", .@"x-guest" = "yes" },
+        .body = args.text,
+    }) catch return caught();
+    return Doc.of(.{ .kind = 0, .status = answer.status, .type = answer.headers.text("content-type"), .body = answer.body });
+}
+
+pub fn connect(args: struct { app: []const u8, url: []const u8, own: bool }) Doc {
+    const as: armature.As = if (args.own) .app else .caller;
+    const answer = armature.fetchConnected(args.app, as, .{ .url = args.url }) catch return caught();
+    return Doc.of(.{ .kind = 0, .status = answer.status, .body = answer.body });
+}
+
+pub fn spin() void {
+    while (true) {}
+}

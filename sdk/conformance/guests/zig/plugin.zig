@@ -96,3 +96,15 @@ export fn reply(length: usize) void {
 export fn reach(length: usize) void {
     armature.run(length, methods.reach);
 }
+
+export fn send(length: usize) void {
+    armature.run(length, methods.send);
+}
+
+export fn connect(length: usize) void {
+    armature.run(length, methods.connect);
+}
+
+export fn spin(length: usize) void {
+    armature.run(length, methods.spin);
+}

@@ -26,6 +26,9 @@ export function clock(n: i32): void { handle(n, doClock); }
 export function asked(n: i32): void { handle(n, doAsked); }
 export function reply(n: i32): void { handle(n, doReply); }
 export function reach(n: i32): void { handle(n, doReach); }
+export function send(n: i32): void { handle(n, doSend); }
+export function connect(n: i32): void { handle(n, doConnect); }
+export function spin(n: i32): void { handle(n, doSpin); }
 
 function closed(): Value { return Value.object().set("status", "Closed"); }
 
@@ -155,4 +158,29 @@ function doReply(args: Value): Value {
 function doReach(args: Value): Value {
   const r = armature.fetch(Value.object().set("url", args.text("url")));
   return r.failed ? caught(r) : Value.object().set("kind", 0).set("status", r.value.int("status"));
+}
+
+function doSend(args: Value): Value {
+  const headers = Value.object().set("content-type", "text/plain").set("x-guest", "yes");
+  const r = armature.fetch(
+    Value.object().set("url", args.text("url")).set("method", "POST").set("headers", headers).set("body", args.text("text")),
+  );
+  if (r.failed) return caught(r);
+  return Value.object()
+    .set("kind", 0)
+    .set("status", r.value.int("status"))
+    .set("type", r.value.get("headers").text("content-type"))
+    .set("body", r.value.text("body"));
+}
+
+function doConnect(args: Value): Value {
+  const request = Value.object().set("app", args.text("app")).set("url", args.text("url"));
+  if (args.bool("own")) request.set("as", "app");
+  const r = armature.fetchConnected(request);
+  if (r.failed) return caught(r);
+  return Value.object().set("kind", 0).set("status", r.value.int("status")).set("body", r.value.text("body"));
+}
+
+function doSpin(args: Value): Value {
+  while (true) {}
 }

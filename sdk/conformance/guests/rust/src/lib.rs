@@ -9,6 +9,7 @@ export! {
     "show" => show, "close" => close, "check" => check, "attempt" => attempt, "raise" => raise, "crash" => crash,
     "tally" => tally, "relay" => relay, "who" => who, "setting" => setting, "keep" => keep, "recall" => recall,
     "forget" => forget, "say" => say, "clock" => clock, "asked" => asked, "reply" => reply, "reach" => reach,
+    "send" => send, "connect" => connect, "spin" => spin,
 }
 
 fn echo(args: Object) -> Result<Object> {
@@ -176,4 +177,33 @@ fn reach(args: Object) -> Result<Object> {
         Ok(answer) => object! {"kind": 0, "status": answer.int("status")},
         Err(error) => caught(error),
     })
+}
+
+fn send(args: Object) -> Result<Object> {
+    let headers = object! {"content-type": "text/plain", "x-guest": "yes"};
+    let request = object! {"url": args.text("url"), "method": "POST", "headers": headers, "body": args.text("text")};
+    Ok(match armature::fetch(request) {
+        Ok(answer) => object! {
+            "kind": 0,
+            "status": answer.int("status"),
+            "type": answer.object("headers").map(|headers| headers.text("content-type").to_string()),
+            "body": answer.text("body"),
+        },
+        Err(error) => caught(error),
+    })
+}
+
+fn connect(args: Object) -> Result<Object> {
+    let mut request = object! {"app": args.text("app"), "url": args.text("url")};
+    if args.bool("own") {
+        request.set("as", "app");
+    }
+    Ok(match armature::fetch_connected(request) {
+        Ok(answer) => object! {"kind": 0, "status": answer.int("status"), "body": answer.text("body")},
+        Err(error) => caught(error),
+    })
+}
+
+fn spin(_: Object) -> Result<()> {
+    loop {}
 }
