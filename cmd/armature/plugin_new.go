@@ -69,18 +69,21 @@ func (a *app) pluginNewCommand() *cobra.Command {
 	for _, b := range beginnings() {
 		names = append(names, b.name)
 	}
-	var lang, dir string
+	var lang, dir, module string
 	cmd := &cobra.Command{
 		Use:   "new NAME",
 		Short: "Begin a plugin: sources, SDK, manifest, test and README",
-		Long:  "Begin a plugin, in a folder of its own: sources, SDK, manifest, test and README. It builds without\na network where the compiler is installed; for AssemblyScript and Zig that is npm's.",
+		Long:  "Begin a plugin, in a folder of its own: sources, SDK, manifest, test and README. It builds without\na network where the compiler is installed; for AssemblyScript and Zig that is npm's.\nWith --module the folder is for a module that another tool has built, one of Extism's kits for\ninstance: the module and a manifest, to be looked through.",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if dir == "" {
+				dir = args[0]
+			}
+			if module != "" {
+				return a.adoptModule(cmd.Context(), args[0], module, dir)
+			}
 			for _, b := range beginnings() {
 				if b.name == lang {
-					if dir == "" {
-						dir = args[0]
-					}
 					return a.beginPlugin(b, args[0], dir)
 				}
 			}
@@ -88,6 +91,8 @@ func (a *app) pluginNewCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&lang, "lang", "", "language: "+strings.Join(names, ", "))
+	cmd.Flags().StringVar(&module, "module", "", "module that is there already")
+	cmd.MarkFlagsMutuallyExclusive("lang", "module")
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to make; without it NAME")
 	return cmd
 }

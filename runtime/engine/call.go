@@ -48,8 +48,7 @@ type Call struct {
 	limits       Limits // in force
 	prepaid      uint64 // fuel spent on initialising an instance for this call alone
 	usage        Usage
-	reserved     uint64 // bytes the host keeps for the guest
-	reservedPeak uint64
+	reservedPeak uint64 // the most bytes the host has kept for the guest
 	refused      uint64 // bytes that Reserve refused
 	turn         *turn
 	own          turn

@@ -113,7 +113,7 @@ func (c *Call) Reserve(n uint64) bool {
 		c.refused = max(c.refused, n)
 		return false
 	}
-	c.reserved, c.reservedPeak = n, max(c.reservedPeak, n)
+	c.reservedPeak = max(c.reservedPeak, n)
 	if in.memory != nil {
 		in.memory.Confine(max(c.limits.Memory-n, 1)) // 0 is no limit
 	}

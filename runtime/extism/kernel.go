@@ -181,7 +181,7 @@ func (k *kernel) argument(c *engine.Call, p uint64) []byte {
 	}
 	text, ok := k.text(p)
 	if !ok {
-		c.BadPointer(p, 0)
+		c.BadPointer(p, 1)
 	}
 	return text
 }

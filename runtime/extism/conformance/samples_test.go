@@ -94,6 +94,25 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// TestAdopted: a module becomes a plugin of a running server by one command.
+func TestAdopted(t *testing.T) {
+	dir := samplesDir(t)
+	s := serve(t)
+	into := func(name string) string { return filepath.Join(s.data, "plugins", name) }
+	if said := string(s.run("plugin", "new", "acme.vowels", "--module", filepath.Join(dir, "count_vowels.wasm"), "--dir", into("vowels"))); !strings.Contains(said, "acme.vowels.count_vowels") {
+		t.Errorf("it says %s", said)
+	}
+	s.run("plugin", "new", "acme.command", "--module", filepath.Join(dir, "std_command.wasm"), "--dir", into("command"))
+	s.run("plugin", "new", "acme.http", "--module", filepath.Join(dir, "http.wasm"), "--dir", into("http"))
+	eventually(t, "they serve", func() bool {
+		serving := s.plugins()
+		return serving["acme.vowels"] && serving["acme.command"] && serving["acme.http"]
+	})
+	s.want(s.text("acme.vowels.count_vowels", "Hello, World!"), `{"count":3,"total":3,"vowels":"aeiouAEIOU"}`)
+	s.want(s.text("acme.command.run", "Zoë"), `"hello Zoë"`)
+	s.refused(s.text("acme.http.run_test", ""), http.StatusForbidden, "not granted http_fetch")
+}
+
 // original calls a plugin in Extism's own SDK, which is given what our server's
 // plugins have: nothing.
 func original(t *testing.T, wasm []byte, export, input string) (code uint32, output []byte, err error) {
