@@ -100,6 +100,27 @@ func TestExampleApproval(t *testing.T) {
 	})
 }
 
+// TestExampleCSV: the README, and as many rows as one call takes.
+func TestExampleCSV(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, in *installation) {
+		in.finding(rustToolchain(t))
+		w := in.walk()
+		w.follow("csv-import")
+		var csv strings.Builder
+		csv.WriteString("email,name,phone,born,notes\n")
+		for i := range 5000 {
+			fmt.Fprintf(&csv, "u%d@example.com,User %d,+49 30 %d,2000-01-31,\"a note, in quotes\"\n", i, i, i)
+		}
+		got := w.server.want("POST", "/api/method/acme.csv.import", map[string]any{"csv": csv.String()}).(map[string]any)
+		if got["imported"] != 5000.0 {
+			t.Errorf("got %v", got)
+		}
+		if status, answer := w.server.call("POST", "/api/method/acme.csv.import", map[string]any{"csv": csv.String() + "u,u,,,\n"}); status != http.StatusRequestEntityTooLarge {
+			t.Errorf("one row more: %d %v", status, answer)
+		}
+	})
+}
+
 // atOnce has several workers do something several times each, and returns what
 // they got.
 func atOnce(workers, times int, do func() string) []string {
