@@ -1,0 +1,106 @@
+package js_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDeclarations has the TypeScript compiler check the declarations, what is
+// written with them, the examples and what `armature plugin new` writes.
+func TestDeclarations(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		put(t, filepath.Join(dir, name), read(t, filepath.Join("check", name)))
+	}
+	install := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	install.Dir = dir
+	if out, err := install.CombinedOutput(); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("npm ci: %v\n%s", err, out)
+		}
+		t.Skipf("npm ci: %v\n%s", err, out)
+	}
+	put(t, filepath.Join(dir, "armature.d.ts"), read(t, "armature.d.ts"))
+	sources := map[string]string{"ts/usage.ts": filepath.Join("check", "usage.ts")}
+	for _, lang := range []string{"ts", "js"} {
+		sources[lang+"/new/main."+lang] = "../../cmd/armature/scaffold/" + lang + "/main." + lang + ".tmpl"
+	}
+	for _, path := range examples(t) {
+		sources[strings.TrimPrefix(filepath.Ext(path), ".")+"/"+filepath.Base(path)] = path
+	}
+	if len(sources) < 6 {
+		t.Fatalf("only %v", sources)
+	}
+	for name, path := range sources {
+		// The declarations are here once, wherever a source refers to them.
+		text := strings.ReplaceAll(read(t, path), `/// <reference path="../../sdk/js/armature.d.ts" />`, "")
+		put(t, filepath.Join(dir, filepath.FromSlash(name)), text)
+	}
+	for _, tt := range []struct {
+		lang   string
+		strict bool // JavaScript has no types to be strict about
+	}{{"ts", true}, {"js", false}} {
+		var config map[string]map[string]any
+		if err := json.Unmarshal([]byte(read(t, "tsconfig.json")), &config); err != nil {
+			t.Fatal(err)
+		}
+		options := config["compilerOptions"]
+		options["strict"] = tt.strict
+		options["skipLibCheck"] = false // the declarations are one
+		text, err := json.Marshal(map[string]any{"compilerOptions": options, "include": []string{"../armature.d.ts", "."}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(dir, tt.lang, "tsconfig.json"), string(text))
+		check := exec.Command(filepath.Join(dir, "node_modules", ".bin", "tsc"), "--project", filepath.Join(dir, tt.lang))
+		check.Dir = dir
+		if out, err := check.CombinedOutput(); err != nil {
+			t.Errorf("tsc: %v\n%s", err, out)
+		}
+	}
+}
+
+// examples lists the scripts among the examples: files that begin with nothing
+// that another compiler reads.
+func examples(t *testing.T) (paths []string) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join("..", "..", "examples"), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "assembly"):
+			return fs.SkipDir // npm's, and AssemblyScript
+		case strings.HasSuffix(path, ".ts") || strings.HasSuffix(path, ".js"):
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
