@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/experimental"
 
 	"armature/runtime/engine/internal/rewrite"
 )
@@ -35,10 +34,10 @@ func (e *Engine) openCache() error {
 	return nil
 }
 
-// compileCached compiles a rewritten binary, from the cache if it is there. A
-// damaged cache is emptied rather than believed or reported.
+// compileCached compiles a rewritten binary, from the cache if it is there, on this
+// goroutine: of others a panic of the compiler could not be caught. A damaged cache
+// is emptied rather than believed or reported.
 func (e *Engine) compileCached(ctx context.Context, binary []byte) (wazero.CompiledModule, error) {
-	ctx = experimental.WithCompilationWorkers(ctx, e.cfg.CompileWorkers)
 	compiled, err := e.rt.CompileModule(ctx, binary)
 	if err == nil || e.cache == nil || !strings.Contains(err.Error(), "compilationcache") {
 		return compiled, err

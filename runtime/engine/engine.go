@@ -26,7 +26,7 @@ type Config struct {
 	Logger       *slog.Logger
 
 	CacheDir       string // where compiled code is kept; empty means nowhere. Trusted: nobody else may write there
-	CompileWorkers int    // how many modules compile at once, and on how many cores each; default 1
+	CompileWorkers int    // how many modules compile at once; default 1
 	MaxModule      int    // bytes of a binary; default 64 MiB
 
 	Defaults Limits // a call's limits where it names none

@@ -91,6 +91,7 @@ type module struct {
 	ownTypes     int // types before those we add
 	detours      []detour
 	info         []funcInfo
+	nested       int64           // see maxNesting
 	taken        map[uint32]bool // functions whose address is taken
 	usesData     bool
 	unrestorable []string

@@ -10,6 +10,14 @@ const (
 
 	maxLocals = 50_000
 
+	// Compiling takes time in proportion to the square of how deep a function's
+	// blocks are nested: 100,000, which are 300 KB, take three minutes. So a module
+	// may have so much of it, the sum of its functions' blocks times their greatest
+	// depth, loops for more: about 20 s. A compiler of 14 MB, written in Go, has a
+	// seventh of that, what plugins are made of a hundredth.
+	maxNesting = 600_000_000
+	loopWeight = 30
+
 	// A function without loops that does at most this much, callees included,
 	// is charged to its callers instead of at its entry.
 	maxInline = 200
@@ -94,6 +102,7 @@ func (m *module) scanBody(d *decoder, i int) {
 	f.weight = 1 + int64(f.locals)/16
 
 	var in instr
+	var n, loops nesting
 	d.open = d.open[:0]
 	for depth := 1; depth > 0; {
 		d.next(&in)
@@ -104,11 +113,14 @@ func (m *module) scanBody(d *decoder, i int) {
 		case opBlock, opIf:
 			m.blockType(in.blockType)
 			depth++
+			m.nest(&n, 1, depth)
 		case opLoop:
 			m.blockType(in.blockType)
 			depth++
 			f.loops = true
 			d.open = append(d.open, openLoop{depth: depth})
+			m.nest(&n, 1, depth)
+			m.nest(&loops, loopWeight, len(d.open))
 		case opElse:
 			if depth == 1 {
 				fail("code has an else without an if")
@@ -158,6 +170,20 @@ func (m *module) scanBody(d *decoder, i int) {
 		}
 	}
 	d.end()
+}
+
+// nesting is how many blocks of a function there are so far, and how deep.
+type nesting struct{ blocks, deepest int64 }
+
+// nest notes one more block, and refuses a module with more nesting than compiling
+// can bear. The square of what a function has is counted as it grows.
+func (m *module) nest(n *nesting, weight int64, depth int) {
+	before := n.blocks * n.deepest
+	n.blocks++
+	n.deepest = max(n.deepest, int64(depth))
+	if m.nested += weight * (n.blocks*n.deepest - before); m.nested > maxNesting {
+		fail("the code is nested too deep to be compiled")
+	}
 }
 
 // free reports whether an instruction only structures the code: no machine
