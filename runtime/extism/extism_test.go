@@ -3,6 +3,7 @@ package extism_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -381,5 +382,46 @@ func TestWindow(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "only functions can be imported") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestEdges: an access at the edge of what the window does by itself ends as the
+// kernel would have it. The memory has a block from before the snapshot, the input,
+// and what a call takes; it reaches to the end of its page.
+func TestEdges(t *testing.T) {
+	b := guest(t)
+	const first, page = 1 << 16, 64 << 10
+	word := func(n uint64) string { return string(binary.LittleEndian.AppendUint64(nil, n)) }
+	for _, at := range []uint64{
+		0, 1, first - 9, first - 8, first - 7, first - 1, first, first + 1, first + 7, first + 8, first + 15, first + 16, first + 17,
+		first + 40, first + 47, first + 48, first + 63, first + 64, first + 1000, first + page - 9, first + page - 8, first + page - 7, first + page - 1,
+		first + page, first + page + 1, 1<<32 - 1, 1 << 32, first + 1<<32, 1<<63 - 1, 1 << 63, 1<<64 - 8, 1<<64 - 1,
+	} {
+		_, err := b.call("load_at", word(at))
+		if inside := at >= first && at <= first+page-8; inside != (err == nil) {
+			t.Errorf("eight bytes at %#x: %v", at, err)
+		}
+		_, err = b.call("load_byte_at", word(at))
+		if inside := at >= first && at < first+page; inside != (err == nil) {
+			t.Errorf("a byte at %#x: %v", at, err)
+		}
+		got, err := b.call("store_at", word(at)+"12345678")
+		switch inside := at >= first && at <= first+page-8; {
+		case at > first+8 && at < first+24: // where the input lies that says where
+		case inside != (err == nil):
+			t.Errorf("a store at %#x: %v", at, err)
+		case inside && got != "12345678":
+			t.Errorf("at %#x is %q after a store", at, got)
+		}
+		b.want("count", "", "3")
+	}
+	text := word(10) + "0123456789"
+	for at, want := range map[uint64]string{
+		8: "01234567", 10: "23456789", 11: "3456789\x00", 17: "9\x00\x00\x00\x00\x00\x00\x00",
+	} {
+		b.want("input_at", word(at)+text[8:], want)
+	}
+	for _, at := range []uint64{18, 19, 1 << 32, 1<<64 - 8} {
+		b.fails("input_at", word(at)+text[8:], fault.Trap, "bad pointer")
 	}
 }

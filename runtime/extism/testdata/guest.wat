@@ -118,6 +118,27 @@
       (br_if $next (i32.lt_u (local.get $i) (i32.const 10000))))
     (i32.const 0))
 
+  ;; what lies at the address in the first eight bytes of the input
+  (func (export "load_at") (result i32) (local $p i64)
+    (local.set $p (call $alloc (i64.const 8)))
+    (call $store64 (local.get $p) (call $load64 (call $input64 (i64.const 0))))
+    (call $answer (local.get $p)) (i32.const 0))
+  (func (export "load_byte_at") (result i32) (local $p i64)
+    (local.set $p (call $alloc (i64.const 1)))
+    (call $store8 (local.get $p) (call $load8 (call $input64 (i64.const 0))))
+    (call $answer (local.get $p)) (i32.const 0))
+  ;; puts the second eight there, and answers what is there then
+  (func (export "store_at") (result i32) (local $p i64)
+    (call $store64 (call $input64 (i64.const 0)) (call $input64 (i64.const 8)))
+    (local.set $p (call $alloc (i64.const 8)))
+    (call $store64 (local.get $p) (call $load64 (call $input64 (i64.const 0))))
+    (call $answer (local.get $p)) (i32.const 0))
+  ;; the eight bytes of the input that begin where its first eight say
+  (func (export "input_at") (result i32) (local $p i64)
+    (local.set $p (call $alloc (i64.const 8)))
+    (call $store64 (local.get $p) (call $input64 (call $input64 (i64.const 0))))
+    (call $answer (local.get $p)) (i32.const 0))
+
   ;; lies
   (func (export "load_null") (result i32) (call $load8 (i64.const 0)))
   (func (export "load_far") (result i32) (i32.wrap_i64 (call $load64 (i64.const 0x7fffffffffffffff))))
