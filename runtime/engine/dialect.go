@@ -119,7 +119,3 @@ func (c *Call) Reserve(n uint64) bool {
 	}
 	return true
 }
-
-// Charge makes the call pay for work of the host that grows with what the guest
-// asks for. If it cannot, it ends at its next interruption.
-func (c *Call) Charge(fuel uint64) { c.charge(fuel) }

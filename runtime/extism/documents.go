@@ -50,6 +50,7 @@ func envelope(answer []byte, f *fault.Error) []byte {
 // under error.
 func throw(k *kernel, c *engine.Call, s []uint64) {
 	text := k.argument(c, s[0])
+	c.Spend(byteFuel * uint64(len(text)))
 	var e struct {
 		Kind int32 `json:"kind"`
 	}

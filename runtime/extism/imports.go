@@ -158,7 +158,7 @@ func (k *kernel) own(c *engine.Call, p, n uint64) []byte {
 	if !ok || !c.Reserve(k.weight()+uint64(end-len(k.bytes))) {
 		c.BadPointer(p, n)
 	}
-	c.Charge(page / bytesPerUnit)
+	c.Spend(page / bytesPerUnit)
 	k.grow(end)
 	k.tell()
 	b, _ = k.span(p, n)

@@ -138,7 +138,7 @@ func (k *kernel) alloc(c *engine.Call, n uint64) uint64 {
 	if total := k.weight() + more; !c.Reserve(total) || total > maxArena {
 		return 0
 	}
-	c.Charge(more / bytesPerUnit)
+	c.Spend(more / bytesPerUnit)
 	p := k.extend(size)
 	k.tell()
 	return p
@@ -150,7 +150,7 @@ func (k *kernel) settle(c *engine.Call) {
 	if k.changed && !k.paid {
 		k.paid = true
 		k.window.open()
-		c.Charge((uint64(len(k.arena.frozen.bytes)) + blockBytes*uint64(len(k.arena.frozen.blocks))) / bytesPerUnit)
+		c.Spend((uint64(len(k.arena.frozen.bytes)) + blockBytes*uint64(len(k.arena.frozen.blocks))) / bytesPerUnit)
 	}
 }
 

@@ -83,6 +83,9 @@ func plain(value []byte) []byte {
 	return value
 }
 
+// byteFuel is the fuel for reading or writing a byte of JSON.
+const byteFuel = 8
+
 // httpRequest makes a request by http_fetch. Address 0 stands for an answer
 // without a body.
 func httpRequest(k *kernel, c *engine.Call, s []uint64) {
@@ -92,7 +95,9 @@ func httpRequest(k *kernel, c *engine.Call, s []uint64) {
 		Method  string            `json:"method"`
 		Headers map[string]string `json:"headers"`
 	}
-	if err := json.Unmarshal(k.argument(c, s[0]), &in); err != nil {
+	asked := k.argument(c, s[0])
+	c.Spend(byteFuel * uint64(len(asked)))
+	if err := json.Unmarshal(asked, &in); err != nil {
 		c.Abort(fault.Wrap(fault.BadRequest, "", err, "http_request: the request is not the JSON it should be: %v", err))
 	}
 	request, err := json.Marshal(map[string]any{
@@ -107,7 +112,9 @@ func httpRequest(k *kernel, c *engine.Call, s []uint64) {
 		Body    string          `json:"body"`
 		Base64  []byte          `json:"body_base64"`
 	}
-	if err := json.Unmarshal(ask(c, abi.HTTPFetch, request), &out); err != nil {
+	answer := ask(c, abi.HTTPFetch, request)
+	c.Spend(byteFuel * uint64(len(answer)))
+	if err := json.Unmarshal(answer, &out); err != nil {
 		c.Abort(err)
 	}
 	k.status, k.headers = out.Status, out.Headers
