@@ -187,7 +187,8 @@ func (a *app) siteDropCommand() *cobra.Command {
 		Long: "Take a site away: running servers close it within a second, on every machine. What it has\n" +
 			"stays: its folder moves to <data>/dropped, and back to undo it; in PostgreSQL its schema and\n" +
 			"folders stay where they are, --undo brings it back, and a new site of the name does not meet\n" +
-			"them. With --erase everything is deleted for good, in PostgreSQL also of sites dropped before.",
+			"them. With --erase everything is deleted for good; in PostgreSQL, where there is no such site\n" +
+			"any more, those of the name that were dropped.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if undo && (yes || erase) {

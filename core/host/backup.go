@@ -189,10 +189,10 @@ func (r *restoring) storeKey(ctx context.Context, db *store.Store) error {
 // and the bucket's folder of the one it was made from.
 func (r *restoring) config() (*site.Config, error) {
 	c, err := parseConfig(r.archive.Config)
-	if err == nil && r.name != r.archive.Header.Site {
-		c, err = r.asAnother(c)
+	if err != nil || r.name == r.archive.Header.Site {
+		return c, err
 	}
-	return c, err
+	return r.asAnother(c)
 }
 
 func (r *restoring) asAnother(c *site.Config) (*site.Config, error) {

@@ -126,7 +126,8 @@ func sameFile(a, b fs.FileInfo) bool {
 
 func (f *folders) database(name string) string { return filepath.Join(f.Site(name), "site.db") }
 
-// readConfig reads a site's configuration; a missing file is an empty one.
+// readConfig reads a site's configuration; a missing file is an empty one. The
+// error is that of site.ParseConfig.
 func (f *folders) readConfig(name string) (*site.Config, error) {
 	text, err := os.ReadFile(f.Config(name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -134,7 +135,7 @@ func (f *folders) readConfig(name string) (*site.Config, error) {
 	}
 	c, err := parseConfig(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Config(name), err)
+		return c, fmt.Errorf("%s: %w", f.Config(name), err)
 	}
 	return c, nil
 }
@@ -191,7 +192,7 @@ func (f *folders) Configure(ctx context.Context, name string, change func(*site.
 	}
 	defer unlock()
 	c, err := f.readConfig(name)
-	if err != nil {
+	if c == nil {
 		return nil, err
 	}
 	if c, err = change(c); err != nil {

@@ -157,7 +157,9 @@ func (r *records) checkMaster(ctx context.Context, db *store.Store, keys []row) 
 // row is a document of the table.
 type row struct {
 	schema, site, state, config string
-	tended                      time.Time
+
+	modified string // UTC, as stamp writes it
+	tended   time.Time
 }
 
 // read reads rows; where nil: those of the sites there are, by name.
@@ -168,17 +170,17 @@ func (r *records) read(ctx context.Context, db *store.Store, where document.Wher
 	sel := &document.Select{DocType: siteTable(), Where: where, Order: []document.OrderBy{
 		{Operand: operand("site")}, {Operand: operand("modified")}, {Operand: operand("name")},
 	}}
-	for _, field := range []string{"name", "site", "state", "config", "tended"} {
+	for _, field := range []string{"name", "site", "state", "config", "modified", "tended"} {
 		sel.Columns = append(sel.Columns, document.Column{Operand: operand(field), Key: field})
 	}
 	err = db.Read(ctx, func(tx document.Tx) error {
 		rows = nil
 		return tx.Rows(ctx, sel, func(v []any) error {
 			var one row
-			for i, to := range []*string{&one.schema, &one.site, &one.state, &one.config} {
+			for i, to := range []*string{&one.schema, &one.site, &one.state, &one.config, &one.modified} {
 				*to, _ = v[i].(string)
 			}
-			seconds, _ := v[4].(int64)
+			seconds, _ := v[5].(int64)
 			one.tended = time.Unix(seconds, 0)
 			rows = append(rows, one)
 			return nil

@@ -134,7 +134,7 @@ func (r *records) Configure(ctx context.Context, name string, change func(*site.
 			return missing(name)
 		}
 		old, err := r.configOf(one.schema, doc.Text("config"))
-		if err != nil {
+		if old == nil {
 			return fmt.Errorf("site %s: %w", name, err)
 		}
 		if next, err = change(old); err != nil {

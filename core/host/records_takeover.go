@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"armature/core/document"
 	"armature/core/fault"
@@ -45,7 +46,7 @@ func (r *records) takeOver(ctx context.Context, db *store.Store) error {
 		case !ok:
 			err = r.adopt(ctx, db, name)
 		case one.state == erased:
-			err = os.RemoveAll(r.c.Layout.Site(name))
+			err = r.removeErased(one)
 		case one.state == live:
 			r.tellUnread(name)
 		}
@@ -54,6 +55,21 @@ func (r *records) takeOver(ctx context.Context, db *store.Store) error {
 		}
 	}
 	return r.adoptDefault(ctx, db)
+}
+
+// removeErased removes what this machine has of an erased site: not a folder that
+// somebody has put something into since.
+func (r *records) removeErased(one row) error {
+	folder := r.c.Layout.Site(folderOf(one.schema))
+	at, err := time.Parse(document.DatetimeLayout, one.modified)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(folder); err != nil || info.ModTime().After(at) {
+		r.c.Logger.Warn("a folder has the name of a site that was erased, and is newer: it is no site's", "folder", folder)
+		return nil
+	}
+	return os.RemoveAll(folder)
 }
 
 // adoptDefault takes over the default site of an installation whose servers had

@@ -31,8 +31,9 @@ type Registry interface {
 
 	// Create makes a site, empty and without a configuration.
 	Create(ctx context.Context, name string) error
-	// Configure replaces a site's configuration by what change makes of it. Of
-	// several at once none undoes what another did. change may be called again.
+	// Configure replaces a site's configuration by what change makes of it, which
+	// may be given one that cannot be used, to mend it. Of several at once none
+	// undoes what another did. change may be called again.
 	Configure(ctx context.Context, name string, change func(*site.Config) (*site.Config, error)) (*site.Config, error)
 	// Drop takes a site away, keeps what it has and says where.
 	Drop(ctx context.Context, name string) (Kept, error)
@@ -122,7 +123,8 @@ func (s *Set) openStore(ctx context.Context, p Place, log *slog.Logger) (documen
 	return store.Open(ctx, p.Database, p.Schema, o)
 }
 
-// parseConfig reads a configuration and checks what only those know who read it.
+// parseConfig is site.ParseConfig with the checks of those who read the
+// configuration.
 func parseConfig(text []byte) (*site.Config, error) {
 	c, err := site.ParseConfig(text)
 	if err == nil {

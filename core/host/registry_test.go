@@ -197,7 +197,53 @@ func TestRefusedConfiguration(t *testing.T) {
 		if got := s.Tenant(name).Site.Location().String(); got != "Asia/Tokyo" {
 			t.Errorf("time zone %s", got)
 		}
+
+		// One that another version has stored is mended by its own key alone.
+		p.store(name, `{"time_zone": "Nowhere", "max_file_size": 10}`)
+		set := func(key, value string) error {
+			return second(s.Registry().Configure(t.Context(), name, func(c *site.Config) (*site.Config, error) {
+				return c.With(key, json.RawMessage(value))
+			}))
+		}
+		s.Refresh(t.Context())
+		if sites, err := s.Sites(t.Context()); err != nil || sites[0].Broken == nil {
+			t.Errorf("nobody is told that it is broken: %v", err)
+		}
+		if err := set("max_file_size", "20"); err == nil || !strings.Contains(err.Error(), "time_zone") {
+			t.Errorf("another key: %v", err)
+		}
+		if err := set("time_zone", "null"); err != nil {
+			t.Error(err)
+		}
+		s.Refresh(t.Context())
+		if got := s.Tenant(name).Site.Config().MaxFileSize(); got != 10 {
+			t.Errorf("max_file_size %d", got)
+		}
 	})
+}
+
+// store stores a configuration past all checks.
+func (p *processes) store(name, text string) {
+	p.t.Helper()
+	if p.shared {
+		if err := os.WriteFile(p.config.Layout.Config(name), []byte(text), 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+		return
+	}
+	db, err := sql.Open("pgx", p.config.Database)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer db.Close()
+	sealed := p.config.Master.SealConfig("site_"+name, []byte(text))
+	_, err = db.ExecContext(p.t.Context(), `UPDATE `+p.config.Registry+`.armature_site SET config = $1 WHERE live = $2`, sealed, name)
+	if err == nil {
+		_, err = db.ExecContext(p.t.Context(), `UPDATE `+p.config.Registry+`.armature_schema SET epoch = epoch + 1`)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // TestAnotherMasterKeyOnTheDatabase: whoever has another master key is told so
@@ -526,6 +572,13 @@ func TestErasedEverywhere(t *testing.T) {
 		if exists(l.Site(name)) {
 			t.Errorf("%s is still there", l.Site(name))
 		}
+	}
+	if err := os.MkdirAll(later.SitePlugins(name), 0o700); err != nil { // by hand, for what comes next
+		t.Fatal(err)
+	}
+	p.start(func(c *host.Config) { c.Layout = later })
+	if !exists(later.Site(name)) {
+		t.Error("a folder that was made since is gone, too")
 	}
 	if got := names(t, a); len(got) != 0 {
 		t.Errorf("sites %q", got)

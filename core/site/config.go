@@ -34,7 +34,8 @@ type Config struct {
 }
 
 // ParseConfig reads the text of a configuration. The error names the key that
-// is wrong.
+// is wrong; the configuration then comes with it, fit for nothing but With, which
+// may mend it. It is nil where the text is no JSON object.
 func ParseConfig(text []byte) (*Config, error) {
 	c := &Config{}
 	if len(bytes.TrimSpace(text)) == 0 {
@@ -43,10 +44,7 @@ func ParseConfig(text []byte) (*Config, error) {
 	if err := json.Unmarshal(text, &c.raw); err != nil {
 		return nil, fmt.Errorf("site configuration: %w", err)
 	}
-	if err := c.parse(); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return c, c.parse()
 }
 
 // With returns a copy in which key has the value, given as JSON; a value of

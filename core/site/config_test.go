@@ -106,6 +106,25 @@ func TestConfigWith(t *testing.T) {
 	}
 }
 
+// TestMendConfig: a key that cannot be used is removed or set again, whatever
+// else is there.
+func TestMendConfig(t *testing.T) {
+	broken, err := site.ParseConfig([]byte(`{"time_zone": "Nowhere", "max_file_size": 10}`))
+	if err == nil || broken == nil {
+		t.Fatalf("%v, %v", broken, err)
+	}
+	if _, err := broken.With("max_file_size", json.RawMessage(`20`)); err == nil {
+		t.Error("mended by another key")
+	}
+	mended, err := broken.With("time_zone", json.RawMessage(`null`))
+	if err != nil || mended.MaxFileSize() != 10 {
+		t.Errorf("%v", err)
+	}
+	if broken, err := site.ParseConfig([]byte(`{`)); err == nil || broken != nil {
+		t.Errorf("no JSON: %v, %v", broken, err)
+	}
+}
+
 func TestHosts(t *testing.T) {
 	c, err := site.ParseConfig([]byte(`{"hosts": ["A.example:8000", "b.example.", "[::1]", "[::1]:80"]}`))
 	if err != nil {

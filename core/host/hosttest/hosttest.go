@@ -90,12 +90,12 @@ func OnPostgres(t testing.TB, c *host.Config) { t.Helper(); OnDatabase(t, c, Pos
 // test.
 func OnDatabase(t testing.TB, c *host.Config, database string) {
 	t.Helper()
-	c.Database = database
-	c.Registry = fmt.Sprintf("armature_t%d_%d_%d", os.Getpid(), time.Now().UnixNano(), made.Add(1))
+	schema := fmt.Sprintf("armature_t%d_%d_%d", os.Getpid(), time.Now().UnixNano(), made.Add(1))
+	c.Database, c.Registry = database, schema
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if err := store.Drop(ctx, database, c.Registry); err != nil {
+		if err := store.Drop(ctx, database, schema); err != nil {
 			t.Error(err)
 		}
 	})
