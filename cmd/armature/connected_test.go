@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -20,12 +19,13 @@ func TestConnectedServers(t *testing.T) {
 			"email": "ada@away.example", "first_name": "Ada", "last_name": "Lovelace", "new_password": "a long enough pass phrase",
 		})
 
-		s := in.serve()
-		s.auth = in.keys("Administrator")
+		// The README of the plugin is what happens here.
+		w := in.walk("PROVIDER=" + provider.url)
+		w.follow("profile", "Install")
 		host := strings.TrimPrefix(provider.url, "http://")
 		in.run("site", "config", "default", "set", "allowed_private_hosts", `["`+host+`"]`)
-		in.run("site", "config", "default", "set", "plugins",
-			`{"acme.profile": {"userinfo_url": "`+provider.url+`/api/method/framework.integrations.oauth2.openid_profile"}}`)
+		w.start()
+		s := w.server
 		s.want("POST", "/api/resource/User", map[string]any{"email": "ada@home.example", "first_name": "Ada"})
 		app := s.want("POST", "/api/resource/Connected App", map[string]any{
 			"provider_name": "Away", "openid_configuration": provider.url + "/.well-known/openid-configuration",
@@ -38,12 +38,12 @@ func TestConnectedServers(t *testing.T) {
 		s.want("PUT", "/api/resource/Connected App/"+name, map[string]any{
 			"client_id": client["client_id"], "client_secret": client["client_secret"],
 		})
-		wasm := filepath.Join(t.TempDir(), "profile.wasm")
-		in.run("plugin", "build", filepath.Join(root(t), "examples", "profile"), "-o", wasm)
-		in.run("plugin", "install", wasm)
-		in.run("plugin", "approve", "acme.profile")
+		if _, err := w.enter("APP=" + name); err != nil {
+			t.Fatal(err)
+		}
+		w.follow("profile", "A user who has not connected yet")
 
-		ada := in.keys("ada@home.example")
+		ada := strings.TrimPrefix(w.variable("ADA"), "Authorization: ")
 		show := func() map[string]any {
 			t.Helper()
 			status, answer := s.callAs(ada, "GET", "/api/method/acme.profile.show?app="+name, nil)
@@ -53,7 +53,6 @@ func TestConnectedServers(t *testing.T) {
 			}
 			return message
 		}
-		eventually(t, "the plugin answers that there is no connection", func() bool { return show()["connected"] == false })
 
 		// The user's browser: logged in at both ends, sent from the one to the
 		// other and back.
@@ -80,11 +79,7 @@ func TestConnectedServers(t *testing.T) {
 			}
 		}
 		connect()
-		got := show()
-		claims, _ := got["claims"].(map[string]any)
-		if got["connected"] != true || claims["email"] != "ada@away.example" || claims["name"] != "Ada Lovelace" {
-			t.Fatalf("the other server says %v\n%s", got, s.log)
-		}
+		w.follow("profile", "And once back")
 
 		// Tokens that live four seconds are renewed again and again, each time with the
 		// refresh token that the renewal before has given.

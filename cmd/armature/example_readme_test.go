@@ -11,7 +11,42 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"armature/cmd/armature/transcript"
 )
+
+// TestExamplesAreListed: every example says what to type, and the overview names
+// it.
+func TestExamplesAreListed(t *testing.T) {
+	dir := filepath.Join(root(t), "examples")
+	overview, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		if !strings.Contains(string(overview), "`"+e.Name()+"/`") {
+			t.Errorf("examples/README.md does not name %s", e.Name())
+		}
+		if e.Name() == "deploy" {
+			continue // how to run a server
+		}
+		readme, err := os.ReadFile(filepath.Join(dir, e.Name(), "README.md"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if steps, err := transcript.Read(string(readme)); err != nil || len(steps) == 0 {
+			t.Errorf("examples/%s/README.md has %d commands: %v", e.Name(), len(steps), err)
+		}
+	}
+}
 
 // TestExampleShop: nothing is built; the file is put into the plugins folder.
 func TestExampleShop(t *testing.T) {

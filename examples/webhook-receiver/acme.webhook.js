@@ -58,8 +58,10 @@ export async function receive() {
   return { received: id };
 }
 
+/** @param {string} name */
 const header = (name) => request.headers.get(name) ?? "";
 
+/** @param {string} body */
 function parse(body) {
   try {
     return Object(JSON.parse(body));
@@ -72,12 +74,14 @@ function parse(body) {
  * Reports whether one of the signatures, "v1,<base64> v1,<base64>", is the text's
  * by one of our secrets. There is more than one of either while a secret is being
  * changed. verify compares in constant time.
+ * @param {string} text
  */
 async function signed(text) {
   const bytes = new TextEncoder().encode(text);
-  const signatures = header("webhook-signature").split(" ").slice(0, 8).map(signature).filter(Boolean);
+  const signatures = header("webhook-signature").split(" ").slice(0, 8).flatMap(signature);
   for (const secret of secrets()) {
-    const key = await crypto.subtle.importKey("raw", base64(secret.replace(/^whsec_/, "")), { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
+    const raw = base64(secret.replace(/^whsec_/, ""));
+    const key = await crypto.subtle.importKey("raw", raw, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
     for (const s of signatures) {
       if (await crypto.subtle.verify("HMAC", key, s, bytes)) return true;
     }
@@ -86,18 +90,24 @@ async function signed(text) {
 }
 
 function secrets() {
+  /** @type {string[]} */
   const set = [config("secret", [])].flat();
   if (set.length === 0) throw new UnavailableError("acme.webhook has no secret yet");
   return set;
 }
 
+/**
+ * The bytes of a signature; none of one that is of another scheme or no base64.
+ * @param {string} text
+ */
 function signature(text) {
-  if (!text.startsWith("v1,")) return null; // another version of the scheme
+  if (!text.startsWith("v1,")) return [];
   try {
-    return base64(text.slice(3));
+    return [base64(text.slice(3))];
   } catch {
-    return null;
+    return [];
   }
 }
 
+/** @param {string} text */
 const base64 = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));

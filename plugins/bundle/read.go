@@ -155,7 +155,7 @@ func sources(dir string) (module, main string, err error) {
 	case len(found) == 1:
 		return filepath.Join(dir, found[0]), "", nil
 	}
-	return "", "", fmt.Errorf("%s: no .wasm file and no main.js or main.ts beside %s", filepath.Base(dir), ManifestFile)
+	return "", "", fmt.Errorf("%s: no .wasm file and no main.js or main.ts beside %s; armature plugin build makes one of the sources", filepath.Base(dir), ManifestFile)
 }
 
 // readFile reads a regular file of at most limit bytes. Anything else, such as a
