@@ -81,6 +81,33 @@ func TestCrypto(t *testing.T) {
 			await refused(async () => new CryptoKey()),
 		]`, `["NotSupportedError","SyntaxError","SyntaxError","DataError","plain TypeError","plain TypeError","NotSupportedError","DataError","DataError",` +
 			`"InvalidAccessError","InvalidAccessError","plain TypeError","NotSupportedError","OperationError","plain TypeError"]`},
+		{"AES-GCM", `await (async () => { // test case 2 of the proposal for GCM
+			const key = await crypto.subtle.importKey("raw", new Uint8Array(16), "AES-GCM", true, ["encrypt", "decrypt"]);
+			const iv = new Uint8Array(12), sealed = await crypto.subtle.encrypt({name: "AES-GCM", iv}, key, new Uint8Array(16));
+			return [hex(sealed), hex(await crypto.subtle.decrypt({name: "aes-gcm", iv}, key, sealed)), (await crypto.subtle.exportKey("jwk", key)).alg];
+		})()`, `["0388dace60b6a392f328c2b971b2fe78ab6e47d42cec13bdf53a67b21257bddf","00000000000000000000000000000000","A128GCM"]`},
+		{"AES-GCM refuses", `await (async () => {
+			const key = await crypto.subtle.generateKey({name: "AES-GCM", length: 256}, false, ["encrypt", "decrypt"]), iv = crypto.getRandomValues(new Uint8Array(16));
+			const how = {name: "AES-GCM", iv, additionalData: bytes("for x")}, sealed = new Uint8Array(await crypto.subtle.encrypt(how, key, bytes("text")));
+			const open = (change, data = sealed) => refused(() => crypto.subtle.decrypt({...how, ...change}, key, data));
+			const changed = sealed.slice(); changed[0] ^= 1;
+			return [await open({}), await open({additionalData: bytes("for y")}), await open({iv: new Uint8Array(16)}), await open({}, changed), await open({}, sealed.subarray(1)), await open({}, new Uint8Array()),
+				await open({iv: new Uint8Array()}), await open({tagLength: 96}), await open({iv: undefined}),
+				await refused(() => crypto.subtle.sign("HMAC", key, sealed)), await refused(() => crypto.subtle.exportKey("raw", key)),
+				await refused(() => crypto.subtle.importKey("raw", new Uint8Array(15), "AES-GCM", true, ["encrypt"])),
+				await refused(() => crypto.subtle.importKey("raw", new Uint8Array(16), "AES-GCM", true, ["sign"])),
+				await refused(() => crypto.subtle.importKey("jwk", {kty: "oct", k: "AAAAAAAAAAAAAAAAAAAAAA", alg: "A256GCM"}, "AES-GCM", true, ["encrypt"])),
+				await refused(() => crypto.subtle.generateKey({name: "AES-GCM", length: 100}, true, ["encrypt"]))];
+		})()`, `["","OperationError","OperationError","OperationError","OperationError","OperationError","OperationError","NotSupportedError","plain TypeError",` +
+			`"InvalidAccessError","InvalidAccessError","DataError","SyntaxError","DataError","OperationError"]`},
+		{"public keys that are none", `await (async () => {
+			const take = (format, key, algorithm) => refused(() => crypto.subtle.importKey(format, key, algorithm, true, ["verify"]));
+			const rsa = {name: "RSASSA-PKCS1-v1_5", hash: "SHA-256"}, ec = {name: "ECDSA", namedCurve: "P-256"};
+			return [await take("jwk", {kty: "RSA", n: "AQAB", e: "AQAB"}, rsa), await take("jwk", {kty: "EC", crv: "P-256", x: "AA", y: "AA"}, ec), await take("spki", bytes("x"), rsa),
+				await take("jwk", {kty: "EC", crv: "P-256", x: "A".repeat(43), y: "A".repeat(43)}, ec), await take("jwk", {kty: "RSA", n: "_".repeat(4000), e: "AQAB"}, rsa),
+				await take("raw", bytes("x"), ec), await take("jwk", {kty: "EC"}, {name: "ECDSA", namedCurve: "secp256k1"}), await take("jwk", {kty: "RSA", d: "AA"}, rsa), await take("spki", "x".repeat(9), ec),
+				await refused(() => crypto.subtle.importKey("spki", bytes("x"), rsa, true, ["sign"])), await refused(() => crypto.subtle.generateKey(ec, true, ["verify"]))];
+		})()`, `["DataError","DataError","DataError","DataError","DataError","NotSupportedError","NotSupportedError","NotSupportedError","plain TypeError","SyntaxError","NotSupportedError"]`},
 		{"timingSafeEqual", `[crypto.subtle.timingSafeEqual(bytes("a"), bytes("a")), crypto.subtle.timingSafeEqual(bytes("a"), bytes("b")), crypto.subtle.timingSafeEqual(bytes(""), new ArrayBuffer(0)),
 			await refused(async () => crypto.subtle.timingSafeEqual(bytes("a"), bytes("aa")))]`, `[true,false,true,"plain TypeError"]`},
 		{"getRandomValues", `[crypto.getRandomValues(new BigUint64Array(8)).some((x) => x > 2n ** 62n), crypto.getRandomValues(new Uint8Array(0)).length,
@@ -104,6 +131,8 @@ func TestHostWorkIsPaidFor(t *testing.T) {
 	tests := []struct{ name, expression string }{
 		{"digest", `crypto.subtle.digest("SHA-512", big)`},
 		{"HMAC", `crypto.subtle.sign("HMAC", key, big)`},
+		{"AES-GCM", `crypto.subtle.encrypt({name: "AES-GCM", iv: big.subarray(0, 12)}, aes, big)`},
+		{"keys", `crypto.subtle.importKey("spki", new Uint8Array(1000), {name: "ECDSA", namedCurve: "P-256"}, true, ["verify"]).catch(() => {})`},
 		{"comparing", `crypto.subtle.timingSafeEqual(big, big)`},
 		{"decoding", `new TextDecoder().decode(big)`},
 		{"mending", `new TextDecoder().decode(big.fill(255, 0, 1 << 20).subarray(0, 1 << 20))`},
@@ -120,6 +149,7 @@ func TestHostWorkIsPaidFor(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := script(t, cryptoHelp+`
 				const key = await hmac(bytes("k")), long = "x".repeat(1 << 22), list = new Array(1 << 18).fill(1);
+				const aes = await crypto.subtle.importKey("raw", new Uint8Array(16), "AES-GCM", false, ["encrypt"]);
 				const path = "http://a/" + "a/".repeat(2000), query = "http://a/?" + "a".repeat(60000);
 				export async function f() { const big = new Uint8Array(1 << 24); for (;;) await `+tt.expression+` }`, "f")
 			_, usage, err := run(t, m, "f", "{}", engine.Limits{Fuel: fuel})

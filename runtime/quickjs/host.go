@@ -57,18 +57,23 @@ var hostCalls = map[string]struct {
 	args int
 	run  func(x *exchange) uint64
 }{
-	"ask":    {2, (*exchange).ask},    // a capability, its request -> the answer, parsed
-	"output": {1, (*exchange).output}, // JSON
-	"fail":   {1, (*exchange).fail},   // a thrownError; does not return
-	"log":    {2, (*exchange).log},    // "0" to "3", the line
-	"now":    {0, (*exchange).now},    // -> microseconds of the clock, in decimal
-	"random": {1, (*exchange).random}, // how many bytes, in decimal -> a Uint8Array
-	"encode": {1, (*exchange).encode}, // text -> a Uint8Array
-	"decode": {2, (*exchange).decode}, // a Uint8Array, "fatal" or "" -> text, or undefined
-	"url":    {3, (*exchange).url},    // see url.go
-	"digest": {2, (*exchange).digest}, // a hash's name, a Uint8Array -> a Uint8Array
-	"hmac":   {3, (*exchange).hmac},   // a hash's name, two Uint8Arrays, key and data -> a Uint8Array
-	"equal":  {2, (*exchange).equal},  // two Uint8Arrays -> text, or undefined
+	"ask":       {2, (*exchange).ask},       // a capability, its request -> the answer, parsed
+	"output":    {1, (*exchange).output},    // JSON
+	"fail":      {1, (*exchange).fail},      // a thrownError; does not return
+	"log":       {2, (*exchange).log},       // "0" to "3", the line
+	"now":       {0, (*exchange).now},       // -> microseconds of the clock, in decimal
+	"random":    {1, (*exchange).random},    // how many bytes, in decimal -> a Uint8Array
+	"encode":    {1, (*exchange).encode},    // text -> a Uint8Array
+	"decode":    {2, (*exchange).decode},    // a Uint8Array, "fatal" or "" -> text, or undefined
+	"url":       {3, (*exchange).url},       // see url.go
+	"digest":    {2, (*exchange).digest},    // a hash's name, a Uint8Array -> a Uint8Array
+	"hmac":      {3, (*exchange).hmac},      // a hash's name, two Uint8Arrays, key and data -> a Uint8Array
+	"seal":      {4, (*exchange).seal},      // Uint8Arrays: key, nonce, additional data, data -> a Uint8Array
+	"open":      {4, (*exchange).open},      // the same, of what seal answered -> a Uint8Array, or undefined
+	"verify":    {4, (*exchange).verify},    // a hash's name; Uint8Arrays: key, signature, data -> text, or undefined
+	"publicKey": {3, (*exchange).publicKey}, // "jwk", JSON, nothing, or "spki", "", a Uint8Array -> a Uint8Array, or undefined
+	"keyKind":   {1, (*exchange).keyKind},   // what publicKey answered -> "RSA", or the name of a curve
+	"equal":     {2, (*exchange).equal},     // two Uint8Arrays -> text, or undefined
 }
 
 func (x *exchange) arg(i int) uint64 { return uint64(x.uint32(x.argv + uint32(4*i))) }

@@ -288,44 +288,67 @@ declare class TextDecoder {
 
 type BufferSource = ArrayBuffer | ArrayBufferView;
 type HashName = "SHA-1" | "SHA-256" | "SHA-384" | "SHA-512";
-type KeyUsage = "sign" | "verify";
+type KeyUsage = "sign" | "verify" | "encrypt" | "decrypt";
+type HashAlgorithm = HashName | { name: HashName };
 
 /** A part of the Web Cryptography API. What is refused is a DOMException with the standard's name. */
 interface SubtleCrypto {
-  digest(algorithm: HashName | { name: HashName }, data: BufferSource): Promise<ArrayBuffer>;
-  importKey(format: "raw", key: BufferSource, algorithm: HmacParams, extractable: boolean, usages: KeyUsage[]): Promise<CryptoKey>;
-  importKey(format: "jwk", key: JsonWebKey, algorithm: HmacParams, extractable: boolean, usages: KeyUsage[]): Promise<CryptoKey>;
-  generateKey(algorithm: HmacParams, extractable: boolean, usages: KeyUsage[]): Promise<CryptoKey>;
-  exportKey(format: "raw", key: CryptoKey): Promise<ArrayBuffer>;
+  digest(algorithm: HashAlgorithm, data: BufferSource): Promise<ArrayBuffer>;
+  importKey(format: "raw", key: BufferSource, algorithm: HmacParams | AesParams, extractable: boolean, usages: KeyUsage[]): Promise<CryptoKey>;
+  importKey(format: "jwk", key: JsonWebKey, algorithm: HmacParams | AesParams | PublicKeyParams, extractable: boolean, usages: KeyUsage[]): Promise<CryptoKey>;
+  importKey(format: "spki", key: BufferSource, algorithm: PublicKeyParams, extractable: boolean, usages: KeyUsage[]): Promise<CryptoKey>;
+  generateKey(algorithm: HmacParams | { name: "AES-GCM"; length: 128 | 192 | 256 }, extractable: boolean, usages: KeyUsage[]): Promise<CryptoKey>;
+  exportKey(format: "raw" | "spki", key: CryptoKey): Promise<ArrayBuffer>;
   exportKey(format: "jwk", key: CryptoKey): Promise<JsonWebKey>;
   sign(algorithm: "HMAC" | { name: "HMAC" }, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
-  /** Compares in constant time. */
-  verify(algorithm: "HMAC" | { name: "HMAC" }, key: CryptoKey, signature: BufferSource, data: BufferSource): Promise<boolean>;
+  /** Compares in constant time. A signature of ECDSA is both numbers, as in JSON Web Tokens. */
+  verify(algorithm: "HMAC" | "RSASSA-PKCS1-v1_5" | { name: "HMAC" | "RSASSA-PKCS1-v1_5" } | { name: "ECDSA"; hash: HashAlgorithm },
+    key: CryptoKey, signature: BufferSource, data: BufferSource): Promise<boolean>;
+  encrypt(algorithm: AesGcmParams, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
+  /** OperationError: it was not encrypted like this, or has been changed. */
+  decrypt(algorithm: AesGcmParams, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
   /** Compares in constant time; throws TypeError if the lengths differ. Not in the standard. */
   timingSafeEqual(a: BufferSource, b: BufferSource): boolean;
 }
 
 interface HmacParams {
   name: "HMAC";
-  hash: HashName | { name: HashName };
+  hash: HashAlgorithm;
   /** Of the key, in bits. */
   length?: number;
+}
+
+type AesParams = "AES-GCM" | { name: "AES-GCM" };
+type PublicKeyParams = { name: "RSASSA-PKCS1-v1_5"; hash: HashAlgorithm } | { name: "ECDSA"; namedCurve: "P-256" | "P-384" | "P-521" };
+
+interface AesGcmParams {
+  name: "AES-GCM";
+  /** Never the same twice with one key: `crypto.getRandomValues(new Uint8Array(12))`. */
+  iv: BufferSource;
+  additionalData?: BufferSource;
+  tagLength?: 128;
 }
 
 interface JsonWebKey {
   kty?: string;
   k?: string;
+  n?: string;
+  e?: string;
+  crv?: string;
+  x?: string;
+  y?: string;
   alg?: string;
   use?: string;
   key_ops?: string[];
   ext?: boolean;
+  [member: string]: unknown;
 }
 
 declare class CryptoKey {
   private constructor();
-  readonly type: "secret";
+  readonly type: "secret" | "public";
   readonly extractable: boolean;
-  readonly algorithm: { readonly name: string; readonly length: number; readonly hash?: { readonly name: string } };
+  readonly algorithm: { readonly name: string; readonly length?: number; readonly hash?: { readonly name: string }; readonly namedCurve?: string };
   readonly usages: readonly KeyUsage[];
 }
 

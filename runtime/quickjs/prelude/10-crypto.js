@@ -1,5 +1,6 @@
-// A part of the Web Cryptography API: hashes and HMAC. The host computes, at
-// once; promises are only how the standard has it. Errors are the standard's.
+// A part of the Web Cryptography API: hashes, HMAC, AES-GCM, and checking what
+// others have signed by RSASSA-PKCS1-v1_5 and ECDSA. The host computes, at once;
+// promises are only how the standard has it. Errors are the standard's.
 
 // cryptoError is a DOMException of the standard's name.
 function cryptoError(name, message) { return new DOMException(message, name); }
@@ -18,29 +19,38 @@ function algorithmOf(algorithm, names, what) {
 const hashBlocks = { "SHA-1": 64, "SHA-256": 64, "SHA-384": 128, "SHA-512": 128 };
 const hashNames = Object.keys(hashBlocks);
 
-const keyBytes = Symbol("bytes");
+let newKey, bytesOfKey; // what the rest needs of the class below
 
 class CryptoKey {
   #bytes;
-  constructor(given, bytes, algorithm, extractable, usages) {
-    if (given !== keyBytes) throw new TypeError("Illegal constructor: use crypto.subtle.importKey or generateKey");
+  static #making;
+  constructor() {
+    if (!CryptoKey.#making) throw new TypeError("Illegal constructor: use crypto.subtle.importKey or generateKey");
+    const { bytes, type, algorithm, extractable, usages } = CryptoKey.#making;
     this.#bytes = bytes;
-    this.type = "secret";
+    this.type = type;
     this.extractable = extractable;
     this.algorithm = Object.freeze(algorithm);
     this.usages = Object.freeze(usages);
     Object.freeze(this);
   }
-  static [keyBytes](key) { return key.#bytes; }
+  static {
+    newKey = (parts) => {
+      CryptoKey.#making = parts;
+      try {
+        return new CryptoKey();
+      } finally {
+        CryptoKey.#making = undefined;
+      }
+    };
+    bytesOfKey = (key) => key.#bytes;
+  }
 }
-
-const bytesOfKey = CryptoKey[keyBytes];
-delete CryptoKey[keyBytes];
 
 // keyFor is the bytes of a key that may be used in that way.
 function keyFor(key, name, usage) {
   if (!(key instanceof CryptoKey)) throw new TypeError(`${usage}: expected a CryptoKey`);
-  if (key.algorithm.name !== name) throw cryptoError("InvalidAccessError", `${usage}: the key is one for ${key.algorithm.name}`);
+  if (key.algorithm.name.toUpperCase() !== name) throw cryptoError("InvalidAccessError", `${usage}: the key is one for ${key.algorithm.name}`);
   if (!key.usages.includes(usage)) throw cryptoError("InvalidAccessError", `${usage}: the key is one for ${key.usages.join(", ")}`);
   return bytesOfKey(key);
 }
@@ -65,42 +75,123 @@ function fromBase64URL(text, what) {
   }
 }
 
-// readKey is the bytes of a key in one of the formats.
-function readKey(format, data, extractable, usages, alg) {
-  if (format === "raw") return viewOf(data, "importKey").slice();
-  if (format !== "jwk") throw cryptoError("NotSupportedError", `importKey: the format ${format} is not offered; expected raw, jwk`);
+// checkKey refuses a JSON Web Key that says it is for something else.
+function checkKey(data, extractable, usages, kty, alg, use) {
   if (typeof data !== "object" || data === null || ArrayBuffer.isView(data) || data instanceof ArrayBuffer) {
     throw new TypeError("importKey: expected a JSON Web Key");
   }
-  const wrong = data.kty !== "oct" ? "kty"
-    : data.alg !== undefined && data.alg !== alg ? "alg"
-    : data.use !== undefined && data.use !== (usages.includes("sign") || usages.includes("verify") ? "sig" : "enc") ? "use"
+  const wrong = data.kty !== kty ? "kty"
+    : data.alg !== undefined && alg !== undefined && data.alg !== alg ? "alg"
+    : data.use !== undefined && data.use !== use ? "use"
     : data.key_ops !== undefined && !usages.every((u) => data.key_ops.includes(u)) ? "key_ops"
     : data.ext === false && extractable ? "ext" : undefined;
   if (wrong !== undefined) throw cryptoError("DataError", `importKey: the key's ${wrong} does not fit`);
-  return fromBase64URL(data.k, "importKey");
 }
 
-// What there is to know of an algorithm with keys: its usages, what a key of it
-// says of itself, how it is called in a JSON Web Key, and how long a new key is.
+function unknownFormat(what, format, formats) {
+  return cryptoError("NotSupportedError", `${what}: the format ${format} is not offered; expected ${formats}`);
+}
+
+// secretKey reads a key that both sides have, in one of the formats.
+function secretKey(format, data, extractable, usages, alg, use) {
+  if (format === "raw") return viewOf(data, "importKey").slice();
+  if (format !== "jwk") throw unknownFormat("importKey", format, "raw, jwk");
+  checkKey(data, extractable, usages, "oct", undefined, use);
+  const bytes = fromBase64URL(data.k, "importKey");
+  if (data.alg !== undefined && data.alg !== alg(bytes)) throw cryptoError("DataError", "importKey: the key's alg does not fit");
+  return bytes;
+}
+
+// publicKey reads the key of somebody who signs. It is kept as SubjectPublicKeyInfo.
+function publicKey(format, data, extractable, usages, kty, alg, curve) {
+  let bytes;
+  if (format === "jwk") {
+    checkKey(data, extractable, usages, kty, alg, "sig");
+    if (data.d !== undefined) throw cryptoError("NotSupportedError", "importKey: private keys are not offered");
+    bytes = host.publicKey("jwk", JSON.stringify(data), new Uint8Array());
+  } else if (format === "spki") {
+    bytes = host.publicKey("spki", "", viewOf(data, "importKey"));
+  } else {
+    throw unknownFormat("importKey", format, "jwk, spki");
+  }
+  if (bytes === undefined || host.keyKind(bytes) !== (curve ?? "RSA")) {
+    throw cryptoError("DataError", `importKey: this is no public key ${curve === undefined ? "of RSA with 1024 to 8192 bits" : `on ${curve}`}`);
+  }
+  return bytes;
+}
+
+const hashOf = (asked, what) => {
+  if (asked.hash === undefined) throw new TypeError(`${what}: the algorithm ${asked.name} needs a hash`);
+  return Object.freeze({ name: algorithmOf(asked.hash, hashNames, what).name });
+};
+
+const curves = { "P-256": "ES256", "P-384": "ES384", "P-521": "ES512" };
+
+// What there is to know of an algorithm with keys: its usages; what a key of it
+// says of itself; how it is read, or made new of so many bits; and how it is called
+// in a JSON Web Key.
 const keyAlgorithms = {
   HMAC: {
-    usages: ["sign", "verify"],
-    of(asked, what) {
-      if (asked.hash === undefined) throw new TypeError(`${what}: the algorithm HMAC needs a hash`);
-      return { name: "HMAC", hash: Object.freeze({ name: algorithmOf(asked.hash, hashNames, what).name }) };
+    type: "secret", usages: ["sign", "verify"],
+    describe: (asked, what) => ({ name: "HMAC", hash: hashOf(asked, what) }),
+    jwk: (own) => own.hash.name.replace("SHA-", "HS"),
+    bits: (asked, own) => asked.length ?? 8 * hashBlocks[own.hash.name],
+    read(format, data, extractable, usages, own, asked) {
+      const bytes = secretKey(format, data, extractable, usages, () => this.jwk(own), "sig");
+      if (bytes.length === 0) throw cryptoError("DataError", "importKey: an HMAC key cannot be empty");
+      if (asked.length !== undefined && asked.length !== 8 * bytes.length) {
+        throw cryptoError("DataError", `importKey: the key has ${8 * bytes.length} bits, not ${asked.length}`);
+      }
+      return bytes;
     },
-    jwk: (algorithm) => algorithm.hash.name.replace("SHA-", "HS"),
-    length: (asked, algorithm) => asked.length ?? 8 * hashBlocks[algorithm.hash.name],
-    check(bits, asked) {
-      if (bits === 0) throw cryptoError("DataError", "importKey: an HMAC key cannot be empty");
-      if (asked.length !== undefined && asked.length !== bits) throw cryptoError("DataError", `importKey: the key has ${bits} bits, not ${asked.length}`);
+  },
+  "AES-GCM": {
+    type: "secret", usages: ["encrypt", "decrypt"],
+    describe: () => ({ name: "AES-GCM" }),
+    jwk: (own, bytes) => `A${8 * bytes.length}GCM`,
+    bits(asked) {
+      if (![128, 192, 256].includes(asked.length)) throw cryptoError("OperationError", "generateKey: a key of AES has 128, 192 or 256 bits");
+      return asked.length;
     },
+    read(format, data, extractable, usages, own) {
+      const bytes = secretKey(format, data, extractable, usages, (b) => this.jwk(own, b), "enc");
+      if (![16, 24, 32].includes(bytes.length)) throw cryptoError("DataError", "importKey: a key of AES has 128, 192 or 256 bits");
+      return bytes;
+    },
+  },
+  "RSASSA-PKCS1-V1_5": {
+    type: "public", usages: ["verify"],
+    describe: (asked, what) => ({ name: "RSASSA-PKCS1-v1_5", hash: hashOf(asked, what) }),
+    read: (format, data, extractable, usages, own) =>
+      publicKey(format, data, extractable, usages, "RSA", own.hash.name.replace("SHA-", "RS")),
+  },
+  ECDSA: {
+    type: "public", usages: ["verify"],
+    describe(asked, what) {
+      if (curves[asked.namedCurve] === undefined) {
+        throw cryptoError("NotSupportedError", `${what}: the curve ${asked.namedCurve} is not offered; expected ${Object.keys(curves).join(", ")}`);
+      }
+      return { name: "ECDSA", namedCurve: asked.namedCurve };
+    },
+    read: (format, data, extractable, usages, own) =>
+      publicKey(format, data, extractable, usages, "EC", curves[own.namedCurve], own.namedCurve),
   },
 };
 
-function makeKey(bytes, asked, algorithm, extractable, usages) {
-  return new CryptoKey(keyBytes, bytes, { ...algorithm, length: 8 * bytes.length }, Boolean(extractable), usages);
+const keyNames = Object.keys(keyAlgorithms), secretNames = keyNames.filter((name) => keyAlgorithms[name].bits);
+const kindOf = (key) => keyAlgorithms[key.algorithm.name.toUpperCase()];
+
+function makeKey(kind, bytes, algorithm, extractable, usages) {
+  if (kind.type === "secret") algorithm.length = 8 * bytes.length;
+  return newKey({ bytes, type: kind.type, algorithm, extractable: Boolean(extractable), usages });
+}
+
+// gcm is what AES-GCM is told beside key and data.
+function gcm(algorithm, what) {
+  const asked = algorithmOf(algorithm, ["AES-GCM"], what), iv = viewOf(asked.iv, what);
+  if (iv.length === 0) throw cryptoError("OperationError", `${what}: the iv is empty`);
+  if ((asked.tagLength ?? 128) !== 128) throw cryptoError("NotSupportedError", `${what}: a tagLength of ${asked.tagLength} is not offered, 128 is`);
+  return [iv, asked.additionalData === undefined ? new Uint8Array() : viewOf(asked.additionalData, what)];
 }
 
 const subtle = Object.freeze({
@@ -109,38 +200,49 @@ const subtle = Object.freeze({
     return host.digest(name, viewOf(data, "digest")).buffer;
   },
   async importKey(format, data, algorithm, extractable, usages) {
-    const asked = algorithmOf(algorithm, Object.keys(keyAlgorithms), "importKey"), kind = keyAlgorithms[asked.name];
-    const allowed = usagesOf(usages, kind.usages, "importKey"), own = kind.of(asked, "importKey");
-    const bytes = readKey(format, data, extractable, allowed, kind.jwk(own, data));
-    kind.check(8 * bytes.length, asked);
-    return makeKey(bytes, asked, own, extractable, allowed);
+    const asked = algorithmOf(algorithm, keyNames, "importKey"), kind = keyAlgorithms[asked.name];
+    const allowed = usagesOf(usages, kind.usages, "importKey"), own = kind.describe(asked, "importKey");
+    return makeKey(kind, kind.read(format, data, extractable, allowed, own, asked), own, extractable, allowed);
   },
   async generateKey(algorithm, extractable, usages) {
-    const asked = algorithmOf(algorithm, Object.keys(keyAlgorithms), "generateKey"), kind = keyAlgorithms[asked.name];
-    const allowed = usagesOf(usages, kind.usages, "generateKey"), own = kind.of(asked, "generateKey");
-    const bits = kind.length(asked, own);
+    const asked = algorithmOf(algorithm, secretNames, "generateKey"), kind = keyAlgorithms[asked.name];
+    const allowed = usagesOf(usages, kind.usages, "generateKey"), own = kind.describe(asked, "generateKey");
+    const bits = kind.bits(asked, own);
     if (!Number.isInteger(bits) || bits <= 0 || bits % 8 !== 0 || bits > 1 << 19) {
       throw cryptoError("OperationError", `generateKey: a key cannot have ${bits} bits`);
     }
-    return makeKey(host.random(String(bits / 8)), asked, own, extractable, allowed);
+    return makeKey(kind, host.random(String(bits / 8)), own, extractable, allowed);
   },
   async exportKey(format, key) {
     if (!(key instanceof CryptoKey)) throw new TypeError("exportKey: expected a CryptoKey");
-    if (format !== "raw" && format !== "jwk") throw cryptoError("NotSupportedError", `exportKey: the format ${format} is not offered; expected raw, jwk`);
-    if (!key.extractable) throw cryptoError("InvalidAccessError", "exportKey: the key is not extractable");
+    const formats = key.type === "public" ? ["spki"] : ["raw", "jwk"];
+    if (!formats.includes(format)) throw unknownFormat("exportKey", format, formats.join(", "));
+    if (!key.extractable && key.type !== "public") throw cryptoError("InvalidAccessError", "exportKey: the key is not extractable");
     const bytes = bytesOfKey(key);
-    if (format === "raw") return bytes.slice().buffer;
-    return { kty: "oct", k: toBase64URL(bytes), alg: keyAlgorithms[key.algorithm.name].jwk(key.algorithm), key_ops: [...key.usages], ext: true };
+    if (format !== "jwk") return bytes.slice().buffer;
+    return { kty: "oct", k: toBase64URL(bytes), alg: kindOf(key).jwk(key.algorithm, bytes), key_ops: [...key.usages], ext: true };
   },
   async sign(algorithm, key, data) {
-    const { name } = algorithmOf(algorithm, ["HMAC"], "sign");
-    const bytes = keyFor(key, name, "sign");
+    const { name } = algorithmOf(algorithm, ["HMAC"], "sign"), bytes = keyFor(key, name, "sign");
     return host.hmac(key.algorithm.hash.name, bytes, viewOf(data, "sign")).buffer;
   },
   // verify compares in constant time.
   async verify(algorithm, key, signature, data) {
-    const { name } = algorithmOf(algorithm, ["HMAC"], "verify"), bytes = keyFor(key, name, "verify");
-    return host.equal(host.hmac(key.algorithm.hash.name, bytes, viewOf(data, "verify")), viewOf(signature, "verify")) !== undefined;
+    const asked = algorithmOf(algorithm, keyNames.filter((name) => keyAlgorithms[name].usages.includes("verify")), "verify");
+    const bytes = keyFor(key, asked.name, "verify"), text = viewOf(data, "verify"), given = viewOf(signature, "verify");
+    if (asked.name === "HMAC") return host.equal(host.hmac(key.algorithm.hash.name, bytes, text), given) !== undefined;
+    const hash = asked.name === "ECDSA" ? hashOf(asked, "verify") : key.algorithm.hash;
+    return host.verify(hash.name, bytes, given, text) !== undefined;
+  },
+  async encrypt(algorithm, key, data) {
+    const [iv, additional] = gcm(algorithm, "encrypt");
+    return host.seal(keyFor(key, "AES-GCM", "encrypt"), iv, additional, viewOf(data, "encrypt")).buffer;
+  },
+  async decrypt(algorithm, key, data) {
+    const [iv, additional] = gcm(algorithm, "decrypt");
+    const text = host.open(keyFor(key, "AES-GCM", "decrypt"), iv, additional, viewOf(data, "decrypt"));
+    if (text === undefined) throw cryptoError("OperationError", "decrypt: this was not encrypted with this key, iv and additionalData, or has been changed");
+    return text.buffer;
   },
   // Not in the standard; other servers of scripts have it here, too.
   timingSafeEqual(a, b) {

@@ -46,6 +46,13 @@ export async function signed(secret: string) {
   return ok && crypto.subtle.timingSafeEqual(hash, crypto.getRandomValues(new Uint8Array(32)));
 }
 
+export async function token(jwk: JsonWebKey, signature: ArrayBuffer, text: Uint8Array) {
+  const key = await crypto.subtle.importKey("jwk", jwk, { name: "ECDSA", namedCurve: "P-256" }, false, ["verify"]);
+  if (!(await crypto.subtle.verify({ name: "ECDSA", hash: "SHA-256" }, key, signature, text))) throw new AuthenticationError();
+  const aes = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, true, ["encrypt"]);
+  return crypto.subtle.encrypt({ name: "AES-GCM", iv: crypto.getRandomValues(new Uint8Array(12)) }, aes, text);
+}
+
 export function refused(response: Response) {
   // @ts-expect-error: no such option
   doc.list("ToDo", { filter: {} });
