@@ -3,6 +3,7 @@ package conformance
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,75 +18,82 @@ import (
 	"time"
 )
 
-// server is one that runs until the test ends.
+// server is the one that all tests use, as one test sees it.
 type server struct {
 	t              *testing.T
 	binary, data   string
 	origin, tokens string
 }
 
-// program builds the server, once for all tests.
-var program = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(shared, "armature")
-	if out, err := exec.Command("go", "build", "-C", "../../..", "-o", path, "./cmd/armature").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the server: %w\n%s", err, out)
+// serve returns the server, which runs until the last test has ended.
+func serve(t *testing.T) *server {
+	t.Helper()
+	running, err := started()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return path, nil
-})
+	s := *running
+	s.t = t
+	return &s
+}
 
-// shared is a folder for what all tests use.
-var shared string
+var (
+	folder  string    // where the server and its data are
+	process *exec.Cmd // the server, once a test has asked for it
+)
 
 func TestMain(m *testing.M) {
 	var err error
-	if shared, err = os.MkdirTemp("", "extism"); err != nil {
+	if folder, err = os.MkdirTemp("", "extism"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := m.Run()
-	_ = os.RemoveAll(shared)
+	if process != nil {
+		_ = process.Process.Signal(syscall.SIGTERM)
+		_ = process.Wait()
+	}
+	_ = os.RemoveAll(folder)
 	os.Exit(code)
 }
 
-// serve runs the server on an empty folder.
-func serve(t *testing.T) *server {
-	t.Helper()
-	s := &server{t: t, data: t.TempDir()}
-	var err error
-	if s.binary, err = program(); err != nil {
-		t.Fatal(err)
+// started builds the server and starts it on an empty folder.
+var started = sync.OnceValues(func() (*server, error) {
+	s := &server{data: filepath.Join(folder, "data"), binary: filepath.Join(folder, "armature")}
+	if out, err := exec.Command("go", "build", "-C", "../../..", "-o", s.binary, "./cmd/armature").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the server: %w\n%s", err, out)
 	}
-	process := exec.Command(s.binary, "serve", "--data", s.data, "--listen", "127.0.0.1:0")
-	process.Stderr = os.Stderr
-	out, err := process.StdoutPipe()
+	cmd := exec.Command(s.binary, "serve", "--data", s.data, "--listen", "127.0.0.1:0")
+	out, err := cmd.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
+	if err := cmd.Start(); err != nil {
+		return nil, err
 	}
-	t.Cleanup(func() {
-		_ = process.Process.Signal(syscall.SIGTERM)
-		_ = process.Wait()
-	})
+	process = cmd
 	lines := bufio.NewScanner(out)
 	for s.origin == "" && lines.Scan() {
 		s.origin = regexp.MustCompile(`http://\S+`).FindString(lines.Text())
 	}
 	if s.origin == "" {
-		t.Fatal("the server did not say where it serves")
+		return nil, errors.New("the server did not say where it serves")
 	}
 	go io.Copy(io.Discard, out) // until the server ends
+	text, err := exec.Command(s.binary, "user", "keys", "Administrator", "--json", "--data", s.data).Output()
+	if err != nil {
+		return nil, err
+	}
 	var keys struct {
 		Key    string `json:"api_key"`
 		Secret string `json:"api_secret"`
 	}
-	if err := json.Unmarshal(s.run("user", "keys", "Administrator", "--json"), &keys); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal(text, &keys); err != nil {
+		return nil, err
 	}
 	s.tokens = "token " + keys.Key + ":" + keys.Secret
-	return s
-}
+	return s, nil
+})
 
 // run runs a command beside the server.
 func (s *server) run(args ...string) []byte {
