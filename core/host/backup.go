@@ -41,7 +41,7 @@ func (s *Set) Backup(ctx context.Context, name, passphrase string, w io.Writer) 
 	if err != nil {
 		return nil, err
 	}
-	from, err := backupSite(db, t.storage, s.c.Layout.SitePlugins(t.entry.record.Load().Folder))
+	from, err := backupSite(db, t.storage, s.c.Layout.SitePlugins(t.folder))
 	if err != nil {
 		return nil, err
 	}

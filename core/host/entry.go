@@ -128,10 +128,8 @@ func (s *Set) runOpening(e *entry, o *opening) {
 	if !made {
 		s.open.Done() // else the tenant does, when it ends
 	}
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errClosed) {
-			s.c.Logger.Error("a site cannot be opened", "site", e.name, "error", err)
-		}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errClosed) {
+		s.c.Logger.Error("a site cannot be opened", "site", e.name, "error", err)
 	}
 	o.err, o.ended = err, time.Now()
 	close(o.done)

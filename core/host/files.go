@@ -3,63 +3,44 @@ package host
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"path/filepath"
 
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/file"
-	"armature/core/file/s3"
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/method"
 	"armature/core/site"
 )
 
-// storage is a place for files that is closed with the site.
-type storage interface {
-	file.Storage
-	io.Closer
-}
-
 // openFiles makes the site's file service: on disk, or in the bucket that the
-// configuration names. The site is opened again when it names another one.
-func (t *Tenant) openFiles(folder string) (err error) {
-	dir := t.set.c.Layout.Files(folder)
-	if t.storage, err = openStorage(t.Site.Config(), folder, dir); err != nil {
+// configuration names.
+func (t *Tenant) openFiles() (err error) {
+	t.storage = &movable{}
+	if err := t.moveFiles(t.Site.Config()); err != nil {
 		return err
 	}
 	t.Files, err = file.New(file.Config{
 		Store: t.Store, Documents: func() *document.Service { return t.Documents }, Storage: t.storage,
-		Spool: t.set.spool(folder), Shrinker: t.set.shrinker, Call: t.callWithFile, Now: t.Site.Now, Logger: t.log,
+		Spool: t.set.spool(t.folder), Shrinker: t.set.shrinker, Call: t.callWithFile, Now: t.Site.Now, Logger: t.log,
 		Setting: func(key string) json.RawMessage { v, _ := t.Site.Config().Get(key); return v },
 	})
 	return err
 }
 
-// spool is where what is being uploaded lies.
-func (s *Set) spool(folder string) string { return filepath.Join(s.c.Layout.Files(folder), "tmp") }
-
-// openStorage opens where a site keeps the bytes of its files: a folder, or a part
-// of a bucket that is named as the site's folder.
-func openStorage(config *site.Config, folder, dir string) (storage, error) {
-	raw, _ := config.Get(storageSetting)
-	bucket, named, err := s3.Parse(raw)
+// moveFiles has files kept where a configuration says.
+func (t *Tenant) moveFiles(config *site.Config) error {
+	to, err := openStorage(config, t.folder, t.set.c.Layout.Files(t.folder))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if !named {
-		return file.OpenDisk(dir)
-	}
-	if bucket.Prefix == "" {
-		bucket.Prefix = folder + "/"
-	}
-	return s3.Open(bucket), nil
+	return t.storage.move(to)
 }
 
-// storageSetting is the site setting that says where files are kept.
-const storageSetting = "file_storage"
+// spool is where what is being uploaded lies.
+func (s *Set) spool(folder string) string { return filepath.Join(s.c.Layout.Files(folder), "tmp") }
 
 // callWithFile runs a method on an uploaded file: the fields of the form are its
 // arguments, the file is the body of its request.

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -110,11 +109,7 @@ func (s *Set) takeSites(ctx context.Context, list []*Record) {
 			e, changed = &entry{name: r.Name}, true
 			e.record.Store(r)
 		case e.record.Load() != r:
-			before := e.record.Load()
 			e.update(r)
-			if !sameStorage(before, r) {
-				s.close(e) // the next request opens it with the other one
-			}
 			changed = true
 		}
 		entries[i] = e
@@ -131,13 +126,6 @@ func (s *Set) takeSites(ctx context.Context, list []*Record) {
 			s.drop(ctx, gone)
 		}
 	}
-}
-
-// sameStorage reports whether a site's files are where they were.
-func sameStorage(a, b *Record) bool {
-	x, _ := a.Config.Get(storageSetting)
-	y, _ := b.Config.Get(storageSetting)
-	return bytes.Equal(x, y)
 }
 
 // drop lets go of a site that is gone.

@@ -11,6 +11,7 @@ import (
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
+	"armature/core/query"
 	"armature/core/site"
 	"armature/core/store"
 )
@@ -183,8 +184,12 @@ func (r *records) Undrop(ctx context.Context, name string) error {
 	return r.moveAlone(ctx, db, rows[len(rows)-1], dropped, live)
 }
 
+// brokenOff is how old a site is that was not made to its end and that nobody can
+// be making any more.
+const brokenOff = 24 * time.Hour
+
 // Erase implements Registry. Where there is no such site it erases those that
-// were dropped under the name, and finishes what was interrupted.
+// were dropped under the name, and finishes or clears away what was broken off.
 func (r *records) Erase(ctx context.Context, name string) error {
 	db, err := r.open(ctx)
 	if err != nil {
@@ -192,7 +197,10 @@ func (r *records) Erase(ctx context.Context, name string) error {
 	}
 	rows, err := r.read(ctx, db, is("live", name))
 	if err == nil && len(rows) == 0 {
-		rows, err = r.read(ctx, db, document.AllOf{is("site", name), document.AnyOf{is("state", dropped), is("state", erasing)}})
+		old := document.Compare{Operand: operand("modified"), Op: query.Lt, Value: document.FormatDatetime(time.Now().UTC().Add(-brokenOff))}
+		rows, err = r.read(ctx, db, document.AllOf{is("site", name), document.AnyOf{
+			is("state", dropped), is("state", erasing), document.AllOf{is("state", staged), old},
+		}})
 	}
 	if err != nil {
 		return err
@@ -214,22 +222,22 @@ func (r *records) Erase(ctx context.Context, name string) error {
 		}
 	}
 	for _, one := range rows {
-		if err := r.wipe(ctx, db, one, erasing); err != nil {
+		if err := r.wipe(ctx, db, one); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// wipe deletes what a site has that is not there any more.
-func (r *records) wipe(ctx context.Context, db *store.Store, one row, state string) error {
+// wipe deletes what a site has that is being erased.
+func (r *records) wipe(ctx context.Context, db *store.Store, one row) error {
 	if err := store.Drop(ctx, r.c.Database, one.schema); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(r.c.Layout.Site(folderOf(one.schema))); err != nil {
 		return err
 	}
-	err := r.moveAlone(ctx, db, one, state, erased)
+	err := r.moveAlone(ctx, db, one, erasing, erased)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // somebody else was at it, too
 	}
@@ -329,7 +337,16 @@ func (s *stagedRow) Publish(ctx context.Context, config *site.Config, replace bo
 	return Kept{Schema: old.schema}, err
 }
 
-// Discard implements Stage.
+// Discard implements Stage. What was published after all, in a transaction whose
+// answer was lost, is left alone.
 func (s *stagedRow) Discard() error {
-	return s.r.wipe(context.Background(), s.db, s.row, staged)
+	ctx := context.Background()
+	err := s.r.moveAlone(ctx, s.db, s.row, staged, erasing)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = s.r.wipe(ctx, s.db, s.row)
+	}
+	return err
 }

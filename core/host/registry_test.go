@@ -21,6 +21,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/host"
@@ -184,7 +187,7 @@ func TestRefusedConfiguration(t *testing.T) {
 		create(t, s, name)
 		configure(t, s, name, "time_zone", `"Asia/Tokyo"`)
 		for key, value := range map[string]string{
-			"time_zone": `"Nowhere"`, "hosts": `"a"`, "rate_limit": `{"limit": -1}`, "allowed_private_hosts": `["a b"]`, "max_file_size": `many`,
+			"time_zone": `"Nowhere"`, "hosts": `"a"`, "rate_limit": `{"limit": -1}`, "allowed_private_hosts": `["a b"]`, "max_file_size": `many`, "file_storage": `{}`,
 		} {
 			_, err := s.Registry().Configure(t.Context(), name, func(c *site.Config) (*site.Config, error) {
 				return c.With(key, json.RawMessage(value))
@@ -290,31 +293,44 @@ func TestAnotherMasterKeyOnTheDatabase(t *testing.T) {
 	}
 }
 
-// TestAnotherStorage: a site whose configuration names another place for files is
-// opened anew, and the requests that run end with the one before.
+// TestAnotherStorage: where the configuration of an open site names another place,
+// the files that come then go there, in every process, and no request is held up.
 func TestAnotherStorage(t *testing.T) {
 	eachInstallation(t, func(t *testing.T, p *processes) {
-		s, _ := p.start()
-		name := unique("s")
-		before := create(t, s, name)
-		configure(t, s, name, "app_name", `"same place"`)
-		s.Refresh(t.Context())
-		if s.Tenant(name) != before {
-			t.Error("opened anew for another name")
+		backend := s3mem.New()
+		if err := backend.CreateBucket("files"); err != nil {
+			t.Fatal(err)
 		}
-		_, release, err := s.Acquire(t.Context(), "x", httptest.NewRequest("GET", "/", nil))
+		server := httptest.NewServer(gofakes3.New(backend).Server())
+		t.Cleanup(server.Close)
+		settings, err := json.Marshal(map[string]string{"endpoint": server.URL, "bucket": "files", "access_key": "key", "secret_key": "secret"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		configure(t, s, name, "file_storage", `{"endpoint": "http://127.0.0.1:1", "bucket": "b", "region": "r", "access_key": "a", "secret_key": "s"}`)
-		s.Refresh(t.Context())
-		if err := before.Store.Ping(t.Context()); err != nil {
-			t.Errorf("a running request lost its site: %v", err)
+		a, _ := p.start()
+		b, _ := p.start()
+		name := unique("s")
+		create(t, a, name)
+		there := open(t, b, name)
+		keepFile(t, there, "before.txt", "on disk")
+		_, release, err := b.Acquire(t.Context(), "x", httptest.NewRequest("GET", "/", nil)) // which takes long
+		if err != nil {
+			t.Fatal(err)
 		}
-		release()
-		acquired(t, s, "x")
-		if after := s.Tenant(name); after == nil || after == before {
-			t.Error("still open with the storage before")
+		defer release()
+		configure(t, a, name, "file_storage", string(settings))
+		b.Refresh(t.Context())
+		if open(t, b, name) != there {
+			t.Error("the site was opened anew")
+		}
+		keepFile(t, there, "after.txt", "in the bucket")
+		list, err := backend.ListBucket("files", nil, gofakes3.ListBucketPage{})
+		if err != nil || len(list.Contents) != 1 || !strings.HasPrefix(list.Contents[0].Key, name+"/") {
+			t.Errorf("in the bucket: %+v, %v", list.Contents, err)
+		}
+		a.Refresh(t.Context())
+		if status, text := readFile(open(t, a, name), "after.txt"); status != 200 || text != "in the bucket" {
+			t.Errorf("another process reads %d %q", status, text)
 		}
 	})
 }

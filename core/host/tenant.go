@@ -38,7 +38,8 @@ type Tenant struct {
 	entry    *entry
 	web      *web.Pages
 	log      *slog.Logger
-	storage  storage
+	folder   string // name of its folder
+	storage  *movable
 	stopPost func() // waits for it
 
 	stopAuthSweep func() // waits for it
@@ -71,7 +72,7 @@ func (s *Set) openTenant(ctx context.Context, r *Record) (t *Tenant, err error) 
 			err = fmt.Errorf("open site %s: %w", name, err)
 		}
 	}()
-	t = &Tenant{set: s, log: s.c.Logger.With("site", name), ended: make(chan struct{}), checking: newTurn()}
+	t = &Tenant{set: s, folder: r.Folder, log: s.c.Logger.With("site", name), ended: make(chan struct{}), checking: newTurn()}
 	t.releaser = t.release
 	if r.Broken != nil {
 		return nil, r.Broken
@@ -106,15 +107,16 @@ func (s *Set) openTenant(ctx context.Context, r *Record) (t *Tenant, err error) 
 		Applications: func() web.Applications { return t.OAuth },
 	})
 	t.openOAuth(catalog, secret)
-	if err := t.openFiles(r.Folder); err != nil {
-		return nil, err
-	}
+	err = t.openFiles()
 	files := t.storage // a return sets t before what is deferred runs
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, files.Close())
 		}
 	}()
+	if err != nil {
+		return nil, err
+	}
 	address := func() string { return t.Site.Config().URL() }
 	hooks := []document.Hooks{t.Auth.Hooks(), t.OAuth.Hooks(), t.Files.Hooks(), connectedapp.Hooks(catalog, secret, address)}
 	if s.c.Plugins != nil {
@@ -211,10 +213,16 @@ func (t *Tenant) authenticate(ctx context.Context, r *http.Request, argument fun
 
 // configure has the site go by a configuration, if it is another one.
 func (t *Tenant) configure(config *site.Config) {
-	if t.Site.Config() == config {
+	before := t.Site.Config()
+	if before == config {
 		return
 	}
 	t.Site.SetConfig(config)
+	if !sameStorage(before, config) {
+		if err := t.moveFiles(config); err != nil {
+			t.log.Error("the files stay where they are", "error", err)
+		}
+	}
 	t.publish()
 	t.log.Info("configuration changed")
 }
