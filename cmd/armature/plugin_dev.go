@@ -223,5 +223,8 @@ func (s *session) build(ctx context.Context, printed *bytes.Buffer) ([]byte, *bu
 	if err != nil {
 		return nil, nil, err
 	}
+	if wasm, err = w.withLines(wasm); err != nil {
+		return nil, nil, err
+	}
 	return wholeBundle(wasm, text)
 }

@@ -179,6 +179,10 @@ func (h devLog) Handle(_ context.Context, r slog.Record) error {
 	switch r.Message {
 	case "plugin loaded", "plugin not loaded", "plugin removed", "plugin not loaded, the old version goes on serving":
 		return nil // it is told with the build
+	case "request failed":
+		if r.Level < slog.LevelError {
+			return nil // by a plugin, which is told as its call
+		}
 	}
 	if ofPlugin || r.Level >= slog.LevelWarn {
 		h.out.logged(r.Time, r.Level.String(), r.Message, attrs)

@@ -122,16 +122,21 @@ func (st *ownStage) greet() {
 	st.out.event(map[string]any{"event": "listens", "url": st.url, "authorization": st.auth}, text)
 }
 
-// show loads a bundle, and then puts it into the folder of the plugins, from
-// which the next start takes it. It waits for all that follows from loading: when
+// show puts a bundle into the folder of the plugins and loads it. It waits for all that follows from loading: when
 // it returns, calls are answered by the new version.
 func (st *ownStage) show(ctx context.Context, whole []byte, b *bundle.Bundle) ([]string, error) {
 	name := b.Manifest.Name
 	file := filepath.Join(st.folder, name+".wasm")
-	if err := st.p.guests.loader.LoadFrom(ctx, registry.Shared, file, func() (*bundle.Bundle, error) { return b, nil }); err != nil {
+	// Tried first, so that the folder never holds what does not load.
+	tried, err := st.p.guests.loader.Check(ctx, file, b)
+	if err != nil {
 		return nil, err
 	}
+	defer tried.Close()
 	if err := replaceFile(file, whole); err != nil {
+		return nil, err
+	}
+	if err := st.p.guests.loader.LoadFrom(ctx, registry.Shared, file, func() (*bundle.Bundle, error) { return b, nil }); err != nil {
 		return nil, err
 	}
 	if _, err := st.p.set.Open(ctx, st.site); err != nil {

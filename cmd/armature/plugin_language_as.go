@@ -62,7 +62,7 @@ func buildAssemblyScript(ctx context.Context, w *workshop) error {
 	if w.kept == nil {
 		return w.run(ctx, nil, compiler, append(args, "-O3")...)
 	}
-	args = append(args, "-O0", "--debug")
+	args = append(args, "-O0", "--debug", "--sourceMap")
 	if done, err := w.kept.assemblyScript(ctx, w, compiler, args); done || err != nil {
 		return err
 	}

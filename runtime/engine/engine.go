@@ -119,7 +119,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 
 func (e *Engine) start(ctx context.Context) error {
 	rc := wazero.NewRuntimeConfig().
-		WithDebugInfoEnabled(false)
+		WithDebugInfoEnabled(true) // of ours: no guest brings its own this far
 	if e.cfg.CacheDir != "" {
 		if err := e.openCache(); err != nil {
 			return err

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"armature/core/fault"
 	"armature/runtime/engine/internal/rewrite"
+	"armature/runtime/origin"
 )
 
 // Reason says why a call failed.
@@ -144,8 +146,8 @@ func (e *exit) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
 // failure turns what the WebAssembly runtime returned into an Error; nil when
 // the guest merely exited with code zero.
-func failure(export string, err error) *Error {
-	e := &Error{Reason: Trap, Export: export, Stack: guestStack(err.Error())}
+func failure(export string, err error, source *origin.Table) *Error {
+	e := &Error{Reason: Trap, Export: export, Stack: guestStack(err.Error(), source)}
 	var (
 		a    *abort
 		x    *exit
@@ -180,24 +182,51 @@ func cause(err error) string {
 	return first
 }
 
-// guestStack reads the function names out of the runtime's trace, the only form
-// in which it offers them.
-func guestStack(text string) []string {
+// guestStack reads the functions out of the runtime's trace, the only form in which
+// it offers them, and says where in the sources each was.
+func guestStack(text string, source *origin.Table) []string {
 	_, trace, ok := strings.Cut(text, "wasm stack trace:\n")
 	if !ok {
 		return nil
 	}
 	var stack []string
+	placed := false // the latest line has begun a frame, whose place may follow
 	for line := range strings.SplitSeq(trace, "\n") {
 		line, ok = strings.CutPrefix(line, "\t")
 		if !ok {
 			break
 		}
-		if name := frameName(line); name != "" && name != rewrite.DetourName {
+		if at, isPlace := strings.CutPrefix(line, "\t"); isPlace {
+			if placed {
+				stack[len(stack)-1] += placeOf(at, source)
+				placed = false
+			}
+			continue
+		}
+		name := frameName(line)
+		if placed = name != "" && name != rewrite.DetourName; placed {
 			stack = append(stack, name)
 		}
 	}
 	return stack
+}
+
+// placeOf is the place that a line such as "0x1f: g:1" stands for, in brackets
+// behind a space.
+func placeOf(line string, source *origin.Table) string {
+	hex, _, ok := strings.Cut(line, ": ")
+	offset, err := strconv.ParseUint(hex, 0, 32)
+	if !ok || err != nil || source == nil {
+		return ""
+	}
+	p, ok := source.Find(uint32(offset))
+	if !ok {
+		return ""
+	}
+	if p.Column == 0 {
+		return fmt.Sprintf(" (%s:%d)", p.File, p.Line)
+	}
+	return fmt.Sprintf(" (%s:%d:%d)", p.File, p.Line, p.Column)
 }
 
 // frameName is the function of a trace line such as ".main.run(i32,i32) i64",

@@ -101,7 +101,7 @@ func (in *instance) run(name string, arg int32) *Error {
 
 // failed says why an export did not return; nil if the guest merely exited.
 func (in *instance) failed(name string, err error) *Error {
-	e := failure(name, err)
+	e := failure(name, err, in.module.code.Lines)
 	if e == nil {
 		return nil
 	}

@@ -51,6 +51,7 @@ type emitter struct {
 	marks  []mark
 	cur    int
 	frames []frame
+	spots  []spot // of the function, where there are lines
 	result []byte
 }
 
@@ -61,7 +62,7 @@ func (e *emitter) body(i int, d *decoder) []byte {
 	e.deep = !e.f.inline && m.deep(e.f)
 	e.local = !e.f.inline && e.f.loops && (e.f.tight || e.f.calls <= 1)
 	e.temp = e.f.locals
-	e.out, e.marks, e.frames, e.cur = e.out[:0], e.marks[:0], e.frames[:0], 0
+	e.out, e.marks, e.frames, e.spots, e.cur = e.out[:0], e.marks[:0], e.frames[:0], e.spots[:0], 0
 
 	body := m.bodies[i]
 	d.reader = reader{b: body, at: e.f.code, what: "code"}
@@ -77,6 +78,7 @@ func (e *emitter) body(i int, d *decoder) []byte {
 	var in instr
 	for done := false; !done; {
 		d.next(&in)
+		e.note(&in)
 		if !free(in.op) {
 			e.marks[e.cur].cost++
 		}
@@ -307,7 +309,8 @@ func (e *emitter) splice(body []byte) []byte {
 		}
 	}
 	out := e.locals(e.result[:0], body)
-	from := 0
+	from, before := 0, len(out)
+	var inserts []insert
 	for i := range e.marks {
 		mk := &e.marks[i]
 		if mk.kind == markPlain && mk.cost == 0 || e.f.inline {
@@ -316,7 +319,11 @@ func (e *emitter) splice(body []byte) []byte {
 		out = append(out, e.out[from:mk.at]...)
 		from = mk.at
 		out = e.charge(out, mk)
+		if e.m.lines != nil {
+			inserts = append(inserts, insert{mk.at, len(out) - before - mk.at})
+		}
 	}
+	e.settle(before, inserts)
 	e.result = append(out, e.out[from:]...)
 	return e.result
 }

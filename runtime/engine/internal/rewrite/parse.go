@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"armature/runtime/origin"
 )
 
 // Section numbers.
@@ -83,15 +85,18 @@ type module struct {
 	start    int64 // function index, -1 for none
 	elements []byte
 	bodies   [][]byte
+	bodyAt   []int // where each begins in its section
 	data     []dataSegment
 	counted  bool // there is a data count section
 	custom   []Custom
 	names    map[uint32]string
+	lines    *origin.Table // of the sources; nil: unknown
 
 	ownTypes     int // types before those we add
 	detours      []detour
 	info         []funcInfo
 	nested       int64           // see maxNesting
+	moved        []origin.Row    // the lines of the new code
 	taken        map[uint32]bool // functions whose address is taken
 	usesData     bool
 	unrestorable []string
@@ -303,7 +308,10 @@ func (m *module) parseExport(r *reader) {
 	m.exports = append(m.exports, x)
 }
 
-func (m *module) parseBody(r *reader) { m.bodies = append(m.bodies, r.bytes(r.u32())) }
+func (m *module) parseBody(r *reader) {
+	body := r.bytes(r.u32())
+	m.bodies, m.bodyAt = append(m.bodies, body), append(m.bodyAt, r.at-len(body))
+}
 
 func (m *module) parseData(r *reader) {
 	from := r.at
@@ -341,6 +349,9 @@ func (m *module) parseCustom(r *reader) {
 		return // read, and too large to keep
 	case strings.HasPrefix(name, ".debug"):
 		return // larger still
+	case name == origin.Section:
+		m.lines, _ = origin.Decode(data) // lines are advice, as names are
+		return
 	}
 	m.custom = append(m.custom, Custom{name, bytes.Clone(data)})
 }

@@ -13,7 +13,8 @@
 //   - bulk memory and table operations are charged by length and cut into
 //     pieces, since no check happens inside one;
 //   - table maxima are lowered to the host's;
-//   - names are kept and completed, for stack traces.
+//   - names are kept and completed, and the lines of the sources moved along, for
+//     stack traces.
 //
 // The package trusts nothing in its input. It does not check types (the
 // compiler does that with the result), but it does check every index, since an
@@ -21,7 +22,11 @@
 // What it does not understand it refuses by name.
 package rewrite
 
-import "fmt"
+import (
+	"fmt"
+
+	"armature/runtime/origin"
+)
 
 // Version changes with every change of the output, so that code compiled from
 // an older output is not taken for current.
@@ -84,6 +89,8 @@ type Module struct {
 	Globals []string  // exports of the guest's mutable globals
 	Data    []Segment // in order; later ones overwrite
 	Start   bool      // the Start export exists
+
+	Lines *origin.Table // of Binary's code, by the offsets in stack traces; nil: unknown
 
 	HasMemory bool
 	MinPages  uint32 // as declared

@@ -62,6 +62,9 @@ func (m *module) write() *Module {
 	}
 	m.writeData(w, code, out)
 	w.section(secCustom, m.writeNames())
+	if out.Lines = m.lines; m.lines != nil {
+		w.writeDebug()
+	}
 	out.Binary = w.b
 	return out
 }
@@ -127,13 +130,17 @@ func (m *module) writeCode() []byte {
 	}
 	code := make([]byte, 0, size+size/2+1024)
 	for i := range m.bodies {
-		code = putBytes(code, e.body(i, d))
+		body := e.body(i, d)
+		code = putBytes(code, body)
+		m.keepLines(i, len(code)-len(body), e.spots)
 	}
 	for i := range m.added() {
 		code = putBytes(code, m.addedBody(i))
 	}
 	// How many there are is known only now.
-	return append(putU(nil, uint64(len(m.bodies)+m.added())), code...)
+	count := putU(nil, uint64(len(m.bodies)+m.added()))
+	m.lines = m.newLines(len(count))
+	return append(count, code...)
 }
 
 // writeData writes code and data. Active segments go to the host, unless one of

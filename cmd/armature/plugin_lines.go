@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"armature/runtime/origin"
+)
+
+// withLines turns what the compiler says about lines, in the module or in a source
+// map beside it, into what a server reads. What cannot be read costs the lines only.
+func (w *workshop) withLines(wasm []byte) ([]byte, error) {
+	table, err := origin.FromDWARF(wasm, w.shown)
+	if text, rerr := os.ReadFile(w.module + ".map"); rerr == nil && table == nil {
+		table, err = origin.FromSourceMap(wasm, text, w.shown)
+	}
+	if err != nil || table == nil {
+		return wasm, nil
+	}
+	return table.Embed(wasm)
+}
+
+// shown is what a file of the sources is called in traces: its path in the
+// plugin's folder, or what is left of another path that says something.
+func (w *workshop) shown(file string) string {
+	for _, dir := range []string{w.dir, w.tmp} {
+		if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
+		}
+	}
+	if _, library, ok := strings.Cut(file, "/library/"); ok {
+		return library // of Rust's own
+	}
+	return strings.TrimPrefix(file, "~lib/")
+}
