@@ -138,6 +138,11 @@ impl Query {
         self.limit(0)
     }
 
+    /// The request that `doc_list` takes.
+    pub fn into_request(self) -> Object {
+        self.request
+    }
+
     /// The documents, each with the fields asked for.
     pub fn list(self) -> Result<Vec<Object>> {
         match ask(capability::doc_list, &self.request)? {

@@ -96,7 +96,8 @@ impl Error {
         self
     }
 
-    pub(crate) fn to_value(&self) -> Object {
+    /// What `throw` takes.
+    pub fn to_value(&self) -> Object {
         object! {"exc_type": self.exc_type.as_str(), "message": self.message.as_str()}
     }
 

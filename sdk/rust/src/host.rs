@@ -22,19 +22,19 @@ mod raw {
 use crate::stub::raw;
 
 /// What a function of the host looks like that takes and gives JSON.
-pub(crate) type Capability = unsafe extern "C" fn(*const u8, i32, *mut u8, i32) -> i32;
+pub type Capability = unsafe extern "C" fn(*const u8, i32, *mut u8, i32) -> i32;
 
 macro_rules! capabilities {
     ($($name:ident),*) => {
         #[cfg(target_arch = "wasm32")]
-        pub(crate) mod capability {
+        pub mod capability {
             #[link(wasm_import_module = "armature1")]
             extern "C" {
                 $(pub fn $name(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;)*
             }
         }
         #[cfg(not(target_arch = "wasm32"))]
-        pub(crate) mod capability {
+        pub mod capability {
             $(pub unsafe extern "C" fn $name(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
                 crate::stub::capability(stringify!($name), input, len, output, cap)
             })*
@@ -52,6 +52,11 @@ const ROOM: usize = 4096;
 
 /// Sends a request to a function of the host.
 pub(crate) fn ask(call: Capability, request: &Object) -> Result<Value> {
+    Value::parse(&answer(call, request)?).map_err(|e| Error::new(crate::Kind::Internal, e))
+}
+
+/// Sends a request to a function of the host; the answer is its text.
+pub fn answer(call: Capability, request: &Object) -> Result<Vec<u8>> {
     let request = request.to_string();
     let mut answer = vec![0u8; ROOM];
     // The ranges are those of the buffers, which outlive the call.
@@ -60,7 +65,7 @@ pub(crate) fn ask(call: Capability, request: &Object) -> Result<Value> {
         let left = unsafe { raw::take(answer.as_mut_ptr(), ROOM as i32) };
         return Err(Error::read(-n, &rest(answer, left as usize)));
     }
-    Value::parse(&rest(answer, n as usize)).map_err(|e| Error::new(crate::Kind::Internal, e))
+    Ok(rest(answer, n as usize))
 }
 
 /// The whole of an answer of which the beginning is there.
@@ -73,17 +78,20 @@ fn rest(mut answer: Vec<u8>, length: usize) -> Vec<u8> {
     answer
 }
 
-pub(crate) fn input(length: i32) -> Vec<u8> {
+/// The input of the call, `length` bytes.
+pub fn input(length: i32) -> Vec<u8> {
     let mut text = vec![0u8; length as usize];
     unsafe { raw::input(text.as_mut_ptr(), length) };
     text
 }
 
-pub(crate) fn output(text: &[u8]) {
+/// Sends the result of the call.
+pub fn output(text: &[u8]) {
     unsafe { raw::output(text.as_ptr(), text.len() as i32) }
 }
 
-pub(crate) fn throw(kind: i32, text: &[u8]) -> ! {
+/// Ends the call with an error, `{"exc_type", "message"}` as JSON.
+pub fn throw(kind: i32, text: &[u8]) -> ! {
     unsafe { raw::throw(kind, text.as_ptr(), text.len() as i32) }
 }
 
@@ -101,7 +109,7 @@ pub(crate) fn random(bytes: &mut [u8]) {
 
 /// Has a panic say in the server's log where it happened; it ends the call as a
 /// trap.
-pub(crate) fn report_panics() {
+pub fn report_panics() {
     #[cfg(target_arch = "wasm32")]
     std::panic::set_hook(Box::new(|panic| log(3, &panic.to_string())));
 }

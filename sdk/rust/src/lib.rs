@@ -18,6 +18,8 @@
 //! the server refused. Every call starts from the state after loading: nothing a
 //! call leaves in a `static` is seen by another.
 //!
+//! With the crate `armature-serde` they may be types of the plugin's.
+//!
 //! Outside WebAssembly the functions talk to [`stub`], so that a plugin can be
 //! tested as any other code.
 
@@ -28,6 +30,11 @@ mod json;
 mod service;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod stub;
+
+/// What crates are made of that bring another JSON, such as `armature-serde`.
+pub mod wire {
+    pub use crate::host::{answer, capability, input, output, report_panics, throw, Capability};
+}
 
 pub use document::*;
 pub use error::*;
