@@ -90,7 +90,7 @@ func (i Item) amount() (Money, error) {
 	}
 	rate, ok := units(i.Rate, 10000)
 	if !ok {
-		return 0, fmt.Errorf("the rate is not negative and has four decimals at most")
+		return 0, fmt.Errorf("the rate is from 0 to a billion, with four decimals at most")
 	}
 	amount, ok := times(rate, qty, 1000*10000/100)
 	if !ok {

@@ -1,7 +1,8 @@
 // Package shipped installs the DocTypes that a plugin brings.
 //
 // They become custom DocTypes of the site, with the plugin's name as their
-// module. A plan says what an installation would change; applying it may be
+// module, and the roles that their permissions name are made where the site lacks
+// them. A plan says what an installation would change; applying it may be
 // repeated, and goes on where an earlier attempt has failed. Nothing is ever
 // dropped: a field that is left out hides its column, and the DocTypes stay
 // when the plugin goes.
