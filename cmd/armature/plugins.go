@@ -69,10 +69,6 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 	if err != nil {
 		return nil, fmt.Errorf("WebAssembly: %w", err)
 	}
-	scripts, err := apart.New("plugin", readCommand)
-	if err != nil {
-		return nil, errors.Join(err, e.Close(ctx))
-	}
 	g := &guests{
 		engine: e, registry: registry.New(), kv: kv.New(kv.Config{}), egress: egress.New(egress.Config{}),
 		logs: &logs.Book{}, metrics: metrics.New(o.metricsToken),
@@ -84,7 +80,7 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 	}
 	m := meter.New(g.metrics.Registry)
 	g.loader = loader.New(loader.Config{
-		Engine: e, Registry: g.registry, Logger: log, Read: scripts.Read,
+		Engine: e, Registry: g.registry, Logger: log, Read: apart.New("plugin", readCommand).Read,
 		Changed: func(string) { g.ledger.Wake() },
 	})
 	if g.watcher, err = watch.New(watch.Config{Loader: g.loader, Logger: log}); err != nil {

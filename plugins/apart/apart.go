@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"armature/plugins/bundle"
@@ -43,14 +44,28 @@ type Reader struct {
 
 // New makes a reader whose children are this program with the given arguments and
 // the path of a script behind them. They are to call Child.
-func New(args ...string) (*Reader, error) {
-	program := "/proc/self/exe" // this program even if its file has been replaced
-	if _, err := os.Stat(program); err != nil {
-		if program, err = os.Executable(); err != nil {
-			return nil, fmt.Errorf("find this program, to read scripts: %w", err)
-		}
+func New(args ...string) *Reader {
+	return &Reader{command: append([]string{program()}, args...), slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+}
+
+// program is where this program is found. Linux knows it even if its file has been
+// replaced; in a container without /proc there is the name it was started by.
+func program() string {
+	const self = "/proc/self/exe"
+	if _, err := os.Stat(self); err == nil {
+		return self
 	}
-	return &Reader{command: append([]string{program}, args...), slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}, nil
+	if path, err := os.Executable(); err == nil {
+		return path
+	}
+	path, err := exec.LookPath(os.Args[0])
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return os.Args[0] // starting it says what is wrong
+	}
+	return path
 }
 
 // Read is bundle.Read, but that a script is read apart.
@@ -88,7 +103,7 @@ func (r *Reader) ask(ctx context.Context, path string) ([]byte, error) {
 	child.Args[0] = filepath.Base(os.Args[0])
 	child.Env = []string{"GOTRACEBACK=none"}
 	child.Dir = filepath.Dir(path)
-	child.Stdout = out
+	child.Stdin, child.Stdout, child.Stderr = strings.NewReader(""), out, io.Discard // not /dev/null, which a container may lack
 	child.WaitDelay = time.Second
 	err = child.Run()
 	var exit *exec.ExitError

@@ -33,11 +33,7 @@ func TestMain(m *testing.M) {
 
 func reader(t *testing.T) *apart.Reader {
 	t.Helper()
-	r, err := apart.New(childArgument)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return apart.New(childArgument)
 }
 
 func write(t *testing.T, name, text string) string {

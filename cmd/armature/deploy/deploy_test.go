@@ -210,6 +210,14 @@ func TestScratch(t *testing.T) {
 	if err := os.Chmod(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	// A script is read by another process of the program, which has to be found.
+	script := filepath.Join(root, "data", "plugins", "hi.js")
+	if err := os.Mkdir(filepath.Dir(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(script, []byte("export const manifest = {methods: {there: {allow_guest: true}}}\nexport function there() {}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	inside := func(args ...string) *exec.Cmd {
 		cmd := exec.Command("/armature", args...)
 		cmd.Dir, cmd.Env = "/", []string{"ARMATURE_DATA=/data", "ARMATURE_LOG_FORMAT=json", "ARMATURE_LISTEN=127.0.0.1:0"}
@@ -239,14 +247,14 @@ func TestScratch(t *testing.T) {
 		_ = cmd.Wait()
 		t.Fatalf("it says %q, %v\n%s", line, err, &log)
 	}
-	for _, path := range []string{"/readyz", "/api/method/ping", "/login"} {
+	for _, path := range []string{"/readyz", "/api/method/ping", "/login", "/api/method/hi.there"} {
 		res, err := http.Get(url + path)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
 		if _, _ = io.Copy(io.Discard, res.Body); res.StatusCode != http.StatusOK {
-			t.Errorf("%s: %d", path, res.StatusCode)
+			t.Errorf("%s: %d\n%s", path, res.StatusCode, &log)
 		}
 		res.Body.Close()
 	}
