@@ -137,6 +137,12 @@ func TestMethods(t *testing.T) {
 	if changes := armature.Doc(asked["doc"].(map[string]any)); changes.String("status") != "Approved" || changes.Int("docstatus") != 1 {
 		t.Errorf("changes %v", changes)
 	}
+	if err := h.Call(exportReject, Deciding{"PR-2", "too dear"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if changes := armature.Doc(asked["doc"].(map[string]any)); changes.String("status") != "Rejected" || changes.String("remark") != "too dear" {
+		t.Errorf("changes %v", changes)
+	}
 	if err := h.Call(exportApprove, Deciding{"PR-4", ""}, nil); excType(err) != "DecidedError" {
 		t.Errorf("approve what is rejected: %v", err)
 	}
