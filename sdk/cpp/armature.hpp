@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -159,7 +160,11 @@ class [[nodiscard]] Result {
 
   explicit operator bool() const { return state_.index() == 0; }
   bool has_value() const { return state_.index() == 0; }
-  const Error& error() const { return *std::get_if<1>(&state_); }
+  // Where there is a value, asking for the error is a mistake, and a trap.
+  const Error& error() const {
+    if (has_value()) std::abort();
+    return *std::get_if<1>(&state_);
+  }
 
   T& value() & { return must(), *std::get_if<0>(&state_); }
   const T& value() const& { return must(), *std::get_if<0>(&state_); }
@@ -167,7 +172,9 @@ class [[nodiscard]] Result {
   T value_or(T other) && { return has_value() ? std::move(*this).value() : std::move(other); }
   T& operator*() & { return value(); }
   T operator*() && { return std::move(*this).value(); }
+  const T& operator*() const& { return value(); }
   T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
 
  private:
   void must() const {
@@ -184,7 +191,10 @@ class [[nodiscard]] Result<void> {
 
   explicit operator bool() const { return !error_; }
   bool has_value() const { return !error_; }
-  const Error& error() const { return *error_; }
+  const Error& error() const {
+    if (!error_) std::abort();
+    return *error_;
+  }
   void value() const {
     if (error_) raise(*error_);
   }

@@ -342,6 +342,7 @@ pub const Doc = struct {
     pub fn jsonParse(a: std.mem.Allocator, source: anytype, options: std.json.ParseOptions) !Doc {
         return switch (try Value.jsonParse(a, source, options)) {
             .object => |map| .{ .map = map },
+            .null => init(),
             else => error.UnexpectedToken,
         };
     }
@@ -627,20 +628,6 @@ pub fn forget(key: []const u8) Error!void {
 
 // ---- HTTP. Bodies are bytes; text is sent as text. ----
 
-/// What goes out. `headers` is a struct, `.{ .accept = "application/json" }`, or a
-/// Doc.
-pub fn HttpRequest(comptime Headers: type) type {
-    return struct {
-        /// https, of a host the manifest allows.
-        url: []const u8,
-        method: []const u8 = "GET",
-        headers: Headers = .{},
-        body: []const u8 = "",
-        /// In milliseconds; 0 is the server's.
-        timeout: u64 = 0,
-    };
-}
-
 /// What came back. A status of 400 or more is no error.
 pub const HttpResponse = struct {
     status: u16,
@@ -649,9 +636,15 @@ pub const HttpResponse = struct {
     body: []const u8,
 };
 
-/// Sends an HTTP request: `armature.fetch(.{ .url = "https://example.com/", .headers = .{ .accept = "text/plain" } })`.
-/// The members are those of `HttpRequest`. It is refused once the transaction has
-/// begun writing.
+/// Sends an HTTP request, a struct of
+///
+/// - `url`, https and of a host the manifest allows,
+/// - and where they are wanted `method`, `headers`, a struct or a Doc, `body`, text
+///   or other bytes, and `timeout` in milliseconds:
+///
+///     armature.fetch(.{ .url = "https://example.com/", .headers = .{ .accept = "text/plain" } })
+///
+/// It is refused once the transaction has begun.
 pub fn fetch(request_: anytype) Error!HttpResponse {
     return response(try ask(Doc, "http_fetch", outgoing(request_)));
 }
@@ -671,19 +664,23 @@ pub fn fetchConnected(app: []const u8, as: As, request_: anytype) Error!HttpResp
 }
 
 fn outgoing(given: anytype) Doc {
-    var headers: if (@hasField(@TypeOf(given), "headers")) @TypeOf(given.headers) else struct {} = undefined;
-    if (@hasField(@TypeOf(given), "headers")) headers = given.headers;
-    var r: HttpRequest(@TypeOf(headers)) = .{ .url = given.url, .headers = headers };
-    inline for (.{ "method", "body", "timeout" }) |member| {
-        if (@hasField(@TypeOf(given), member)) @field(r, member) = @field(given, member);
+    const Given = @TypeOf(given);
+    inline for (std.meta.fields(Given)) |f| {
+        if (comptime !isRequestMember(f.name)) @compileError("an HTTP request has no member " ++ f.name);
     }
-    inline for (std.meta.fields(@TypeOf(given))) |f| {
-        if (!@hasField(@TypeOf(r), f.name)) @compileError("an HTTP request has no member " ++ f.name);
-    }
-    var doc = Doc.of(.{ .url = r.url, .method = r.method, .headers = Doc.of(r.headers) });
-    putBody(&doc, r.body);
-    if (r.timeout != 0) doc.put("timeout_ms", .{ .integer = @intCast(r.timeout) });
+    var doc = Doc.of(.{ .url = given.url });
+    if (@hasField(Given, "method")) doc.put("method", .{ .string = given.method });
+    if (@hasField(Given, "headers")) doc.put("headers", .{ .object = Doc.of(given.headers).map });
+    if (@hasField(Given, "body")) putBody(&doc, given.body);
+    if (@hasField(Given, "timeout")) doc.put("timeout_ms", .{ .integer = given.timeout });
     return doc;
+}
+
+fn isRequestMember(name: []const u8) bool {
+    for ([_][]const u8{ "url", "method", "headers", "body", "timeout" }) |member| {
+        if (std.mem.eql(u8, name, member)) return true;
+    }
+    return false;
 }
 
 fn response(d: Doc) HttpResponse {

@@ -64,6 +64,8 @@ static void handling() {
   auto mistake = stub::call(mistaken);
   STUB_EXPECT(static_cast<int>(mistake.error().kind), 1);
   STUB_EXPECT(stub::call(nothing).value(), nullptr);
+  const Result<Document> kept = Document{{"a", 1}};
+  STUB_EXPECT(kept->integer("a") + (*kept).integer("a"), 2);
   STUB_EXPECT_ERROR(stub::call(refused), Kind::Permission, "no");
   STUB_EXPECT(static_cast<int>(kind_of(99)), 1);
 }
