@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -83,9 +84,13 @@ func (w *workshop) run(ctx context.Context, env []string, tool string, args ...s
 	return nil
 }
 
-// write puts a file of an SDK into the temporary folder and returns its path.
+// write puts a file of an SDK into the temporary folder, unless it is there, and
+// returns its path.
 func (w *workshop) write(name string, content []byte) (string, error) {
 	path := filepath.Join(w.tmp, filepath.FromSlash(name))
+	if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, content) {
+		return path, nil
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
 	}

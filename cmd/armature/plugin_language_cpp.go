@@ -43,7 +43,13 @@ func buildCPP(ctx context.Context, w *workshop) error {
 	flags := append([]string{cppTarget, "-std=c++20", "-Wall", "-fno-exceptions", "-fno-rtti", "-c"}, include...)
 	link := []string{cppTarget, "-mexec-model=reactor", "-Wl,--stack-first,-z,stack-size=131072", "-o", w.module}
 	if w.kept != nil {
-		flags = append(flags, "-O1", "-gline-tables-only")
+		// Optimising costs more than all the rest.
+		flags = append(flags, "-O0", "-gline-tables-only", "-fpch-instantiate-templates")
+		compiled, err := w.compiledHeader(ctx, clang, flags)
+		if err != nil {
+			return errors.Join(err, missingCPP(ctx, clang, cppTarget))
+		}
+		flags = append(flags, "-include-pch", compiled)
 	} else {
 		flags, link = append(flags, "-O2"), append(link, "-Wl,--strip-all")
 	}
@@ -58,6 +64,25 @@ func buildCPP(ctx context.Context, w *workshop) error {
 		return errors.Join(err, missingCPP(ctx, clang, cppTarget))
 	}
 	return nil
+}
+
+// compiledHeader compiles the SDK once for all builds: with the library that it
+// includes it takes longer than the plugin does.
+func (w *workshop) compiledHeader(ctx context.Context, clang string, flags []string) (string, error) {
+	header := filepath.Join(w.dir, "armature.hpp")
+	if _, err := os.Stat(header); err != nil {
+		header = filepath.Join(w.tmp, "armature.hpp")
+	}
+	compiled := filepath.Join(w.tmp, "armature.pch")
+	state, err := stateOf(header)
+	if err != nil || w.kept.made(compiled, state) {
+		return compiled, err
+	}
+	if err := w.run(ctx, nil, clang, append(slices.Clone(flags), "-Xclang", "-fno-pch-timestamp", "-x", "c++-header", "-o", compiled, header)...); err != nil {
+		return "", err
+	}
+	w.kept.make(compiled, state)
+	return compiled, nil
 }
 
 func clangCPP() (string, error) {

@@ -65,7 +65,10 @@ func buildZig(ctx context.Context, w *workshop) error {
 	if err != nil {
 		return err
 	}
-	args := append(how, "-rdynamic", "-target", "wasm32-freestanding", "-O", "ReleaseSafe", "-fstrip", "--stack", "131072", "-femit-bin="+w.module)
+	args := append(how, "-rdynamic", "-target", "wasm32-freestanding", "-O", "ReleaseSafe", "--stack", "131072", "-femit-bin="+w.module)
+	if w.kept == nil {
+		args = append(args, "-fstrip")
+	}
 	return w.run(ctx, nil, z.path, append(args, sources...)...)
 }
 
