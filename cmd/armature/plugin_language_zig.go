@@ -65,9 +65,11 @@ func buildZig(ctx context.Context, w *workshop) error {
 	if err != nil {
 		return err
 	}
-	args := append(how, "-rdynamic", "-target", "wasm32-freestanding", "-O", "ReleaseSafe", "--stack", "131072", "-femit-bin="+w.module)
-	if w.kept == nil {
-		args = append(args, "-fstrip")
+	args := append(how, "-rdynamic", "-target", "wasm32-freestanding", "--stack", "131072", "-femit-bin="+w.module)
+	if w.kept != nil {
+		args = append(args, "-O", "Debug")
+	} else {
+		args = append(args, "-O", "ReleaseSafe", "-fstrip")
 	}
 	return w.run(ctx, nil, z.path, append(args, sources...)...)
 }
