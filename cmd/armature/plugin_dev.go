@@ -124,7 +124,7 @@ func (a *app) openStage(ctx context.Context, tmp string, d developing, out *devO
 	case h != nil && d.plugins != "":
 		return nil, errors.New("give either --url or --plugins")
 	case h != nil:
-		return newHostedStage(ctx, h, d.approve, out), nil
+		return newHostedStage(h, d.approve, out), nil
 	case d.plugins != "":
 		return a.newFolderStage(ctx, d.plugins, out)
 	}

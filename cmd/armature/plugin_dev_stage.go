@@ -75,7 +75,7 @@ type hostedStage struct {
 	approve string
 }
 
-func newHostedStage(_ context.Context, h *hosted, approve []string, out *devOutput) *hostedStage {
+func newHostedStage(h *hosted, approve []string, out *devOutput) *hostedStage {
 	st := &hostedStage{hosted: h, approve: strings.Join(approve, ",")}
 	st.follower = follower{out: out, lines: func(ctx context.Context, plugin string) (lines []json.RawMessage, err error) {
 		return lines, h.manage(ctx, "logs", map[string]any{"plugin": plugin, "lines": 200}, &lines)

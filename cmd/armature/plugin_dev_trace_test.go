@@ -46,7 +46,7 @@ fn hello(args: Object) -> Result<Object> {
     let list = vec![1u32; args.text("name").len()];
     Ok(object! {"n": third(&list) as i64})
 }
-`, rustToolchain, []string{"third", "(src/lib.rs:7:5)", "(src/lib.rs:12:"}},
+`, rustToolchain, []string{"plugin::third (src/lib.rs:7:5)", "plugin::hello (src/lib.rs:12:"}},
 		{"assemblyscript", `import { Value, handle } from "armature";
 
 export function hello(n: i32): void { handle(n, sayHello); }

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -28,10 +29,45 @@ func functionNames(section []byte) (names map[uint32]string) {
 		}
 		for range sub.count() {
 			i := sub.u32()
-			names[i] = tidy(sub.bytes(sub.u32()))
+			names[i] = unmangled(tidy(sub.bytes(sub.u32())))
 		}
 	}
 	return names
+}
+
+// escapes are how Rust writes what linkers do not take in a name.
+var escapes = strings.NewReplacer("$LT$", "<", "$GT$", ">", "$RF$", "&", "$BP$", "*", "$C$", ",", "$LP$", "(", "$RP$", ")",
+	"$u20$", " ", "$u27$", "'", "$u7b$", "{", "$u7d$", "}", "$u5b$", "[", "$u5d$", "]", "..", "::")
+
+// unmangled is the path of a function in Rust, which compilers put into names as
+// _ZN, each part behind its length, a part made of a hash, and E. Any other name
+// stays as it is.
+func unmangled(name string) string {
+	rest, ok := strings.CutPrefix(name, "_ZN")
+	if !ok {
+		return name
+	}
+	var parts []string
+	for rest != "E" {
+		digits := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+		if digits < 1 {
+			return name
+		}
+		n, err := strconv.Atoi(rest[:digits])
+		if err != nil || n > len(rest)-digits {
+			return name
+		}
+		part := rest[digits : digits+n]
+		if strings.HasPrefix(part, "_$") {
+			part = part[1:] // an identifier begins with no sign
+		}
+		parts, rest = append(parts, part), rest[digits+n:]
+	}
+	last := len(parts) - 1
+	if last < 1 || len(parts[last]) != 17 || parts[last][0] != 'h' {
+		return name // of C++, or what not
+	}
+	return escapes.Replace(strings.Join(parts[:last], "::"))
 }
 
 // tidy makes a name fit for logs: one line, valid, not endless.
