@@ -150,6 +150,12 @@ func TestSiteErase(t *testing.T) {
 		// A new site of the name has nothing of the old one.
 		in.run("site", "new", "second")
 		in.run("user", "add", "jane@example.com", "--site", "second")
+
+		// What is in a bucket is not deleted, and that is said.
+		in.run("site", "config", "second", "set", "file_storage", `{"endpoint": "http://127.0.0.1:1", "bucket": "shared", "prefix": "ours/"}`)
+		if out := in.run("site", "drop", "second", "--yes", "--erase"); !strings.Contains(out, "the bucket shared, under ours/") {
+			t.Errorf("erased: %s", out)
+		}
 	})
 }
 

@@ -188,7 +188,8 @@ func (a *app) siteDropCommand() *cobra.Command {
 			"stays: its folder moves to <data>/dropped, and back to undo it; in PostgreSQL its schema and\n" +
 			"folders stay where they are, --undo brings it back, and a new site of the name does not meet\n" +
 			"them. With --erase everything is deleted for good; in PostgreSQL, where there is no such site\n" +
-			"any more, those of the name that were dropped.",
+			"any more, those of the name that were dropped. Files in object storage stay: whose they are\n" +
+			"besides only their owner knows.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if undo && (yes || erase) {
@@ -222,10 +223,7 @@ func (a *app) drop(ctx context.Context, registry host.Registry, name string, era
 		}
 		return a.say(map[string]any{"name": name}, "site %s is back", name)
 	case erase:
-		if err := registry.Erase(ctx, name); err != nil {
-			return err
-		}
-		return a.say(map[string]any{"name": name}, "erased site %s", name)
+		return a.erase(ctx, registry, name)
 	}
 	kept, err := registry.Drop(ctx, name)
 	if err != nil {
@@ -235,4 +233,26 @@ func (a *app) drop(ctx context.Context, registry host.Registry, name string, era
 		return a.say(map[string]any{"name": name, "schema": kept.Schema}, "dropped site %s; its data stays in the PostgreSQL schema %s", name, kept.Schema)
 	}
 	return a.say(map[string]any{"name": name, "moved_to": kept.Folder}, "moved site %s to %s", name, kept.Folder)
+}
+
+// erase says what of the site it does not delete.
+func (a *app) erase(ctx context.Context, registry host.Registry, name string) error {
+	sites, err := registry.Look(ctx)
+	if err != nil {
+		return err
+	}
+	var bucket, prefix string
+	for _, r := range sites {
+		if r.Name == name {
+			bucket, prefix = r.Bucket()
+		}
+	}
+	if err := registry.Erase(ctx, name); err != nil {
+		return err
+	}
+	if bucket == "" {
+		return a.say(map[string]any{"name": name}, "erased site %s", name)
+	}
+	return a.say(map[string]any{"name": name, "bucket": bucket, "prefix": prefix},
+		"erased site %s; its files stay in the bucket %s, under %s", name, bucket, prefix)
 }

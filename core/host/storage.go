@@ -26,17 +26,32 @@ type storage interface {
 // openStorage opens where a site keeps the bytes of its files: a folder, or a part
 // of a bucket that is named as the site's folder.
 func openStorage(config *site.Config, folder, dir string) (storage, error) {
-	bucket, named, err := s3.Parse(storageOf(config))
+	bucket, named, err := bucketOf(config, folder)
 	if err != nil {
 		return nil, err
 	}
 	if !named {
 		return file.OpenDisk(dir)
 	}
+	return s3.Open(bucket), nil
+}
+
+func bucketOf(config *site.Config, folder string) (bucket s3.Options, named bool, err error) {
+	bucket, named, err = s3.Parse(storageOf(config))
 	if bucket.Prefix == "" {
 		bucket.Prefix = folder + "/"
 	}
-	return s3.Open(bucket), nil
+	return bucket, named, err
+}
+
+// Bucket is where in object storage a site keeps its files; empty where it keeps
+// them on disk.
+func (r *Record) Bucket() (bucket, prefix string) {
+	o, named, err := bucketOf(r.Config, r.Place.Folder)
+	if err != nil || !named {
+		return "", ""
+	}
+	return o.Bucket, o.Prefix
 }
 
 func storageOf(c *site.Config) json.RawMessage {
