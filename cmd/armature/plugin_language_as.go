@@ -91,5 +91,8 @@ func testModule(ctx context.Context, w *workshop) error {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Stat(test); err != nil {
+		return errors.New("there is no test.mjs")
+	}
 	return w.run(ctx, []string{"ARMATURE_STUBHOST=" + stub, "ARMATURE_MODULE=" + w.module}, node, test)
 }
