@@ -79,9 +79,13 @@ func (a *app) develop(ctx context.Context, dir string, d developing) error {
 		return err
 	}
 	// What cannot become a plugin by being saved again is said at once.
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
 	if !bundle.IsScript(dir) {
 		if _, err := languageOf(dir); err != nil {
-			return fmt.Errorf("%s: %w", dir, err)
+			return fmt.Errorf("%s is no plugin\nhint: armature plugin new acme.hello --lang ts begins one", dir)
 		}
 	}
 	tmp, err := os.MkdirTemp("", "armature-dev-")
@@ -93,9 +97,7 @@ func (a *app) develop(ctx context.Context, dir string, d developing) error {
 	s := &session{dir: dir, tmp: tmp, out: out, kept: newKept()}
 	defer func() { s.kept.close() }()
 	root, skip := dir, skipOutputs
-	if info, err := os.Stat(dir); err != nil {
-		return err
-	} else if !info.IsDir() {
+	if !info.IsDir() {
 		root = filepath.Dir(dir)
 		skip = func(name string) bool { return name != filepath.Base(dir) }
 	}

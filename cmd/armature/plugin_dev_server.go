@@ -31,6 +31,7 @@ import (
 type ownStage struct {
 	p      *platform
 	site   string
+	data   string
 	folder string // of the plugins for all sites
 	kept   bool   // the data is
 	url    string
@@ -70,7 +71,7 @@ func (a *app) newOwnStage(ctx context.Context, tmp string, d developing, out *de
 		st.p.close()
 		return nil, err
 	}
-	st.folder, st.url = own.layout().Plugins(), server.URL()
+	st.data, st.folder, st.url = own.data, own.layout().Plugins(), server.URL()
 	st.access = accesslog.New(lineWriter{out}, accesslog.JSON)
 	handler := httpapi.New(httpapi.Config{Sites: st.p.set, Logger: log, Access: st.access})
 	ctx, st.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -117,7 +118,7 @@ func (st *ownStage) greet() {
 	if st.auth != "" {
 		text += fmt.Sprintf("\n\n  AUTH=\"Authorization: %s\"\n", st.auth)
 	} else {
-		text += "; use the API key you have, or have `armature user keys Administrator` make another"
+		text += "\n\n  AUTH=$(armature user keys Administrator --header --data " + st.data + ")   # unless you have it: makes the old one void\n"
 	}
 	st.out.event(map[string]any{"event": "listens", "url": st.url, "authorization": st.auth}, text)
 }
@@ -189,10 +190,7 @@ func (st *ownStage) manage(ctx context.Context, name string, args map[string]any
 // howToCall are commands that call the plugin's methods.
 func (st *ownStage) howToCall(b *bundle.Bundle) (lines []string) {
 	for _, m := range b.Manifest.Methods {
-		line := "curl "
-		if st.auth != "" {
-			line += `-H "$AUTH" `
-		}
+		line := `curl -H "$AUTH" `
 		if len(m.Verbs) > 0 && !slices.Contains(m.Verbs, http.MethodGet) {
 			line += `-H 'Content-Type: application/json' -d '{}' `
 		}

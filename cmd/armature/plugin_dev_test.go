@@ -280,3 +280,29 @@ func running(pid int) bool {
 	}
 	return syscall.Kill(pid, 0) == nil
 }
+
+// TestDevRefused: what is no plugin is told at once, and not waited for.
+func TestDevRefused(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	empty := t.TempDir()
+	script := filepath.Join(empty, "shop.js")
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{empty}, "armature plugin new"}, // before there is a script
+		{[]string{filepath.Join(empty, "none")}, "no such file"},
+		{[]string{script, "--plugins", filepath.Join(empty, "none")}, "there is no such folder"},
+		{[]string{script, "--url", "http://127.0.0.1:1"}, "ARMATURE_API_KEY"},
+		{[]string{script, "--url", "http://127.0.0.1:1", "--api-key", "a:b", "--plugins", empty}, "either --url or --plugins"},
+		{[]string{script, "--listen", "256.0.0.1:1"}, "256.0.0.1"},
+	} {
+		_, stderr, err := in.try("", append([]string{"plugin", "dev"}, tt.args...)...)
+		if err == nil || !strings.Contains(stderr, tt.want) {
+			t.Errorf("%v: %v %s", tt.args, err, stderr)
+		}
+		if err := os.WriteFile(script, []byte("export function f() { return 1 }"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
