@@ -22,6 +22,7 @@ type developing struct {
 	plugins string
 	approve []string
 	lent    bool // listen was not asked for: another address will do
+	typed   func(flag string) bool
 }
 
 func (a *app) pluginDevCommand() *cobra.Command {
@@ -34,6 +35,8 @@ func (a *app) pluginDevCommand() *cobra.Command {
 			"hosted site with --url; or by a server that runs on this machine, with --plugins, the folder that it\n" +
 			"loads plugins from. What the plugin logs is printed, and its failed calls, with the lines of the\n" +
 			"sources. A version that does not compile or load is told, and the one before goes on serving.\n\n" +
+			"Database, Redis and site of the environment or a file of settings are left alone, as those of a server\n" +
+			"that people may use, unless the data folder comes from there, too; beside --data give them as flags.\n\n" +
 			"The builds are quick ones, with names and lines inside: use `plugin build` for what is installed.",
 		Example: "  armature plugin dev\n" +
 			"  armature plugin dev shop.ts --data ./data\n" +
@@ -45,6 +48,7 @@ func (a *app) pluginDevCommand() *cobra.Command {
 			if !a.dataGiven(cmd) {
 				a.data = ""
 			}
+			d.typed = cmd.Flags().Changed
 			return a.develop(cmd.Context(), folder(args), d)
 		},
 	}

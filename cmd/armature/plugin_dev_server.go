@@ -21,6 +21,7 @@ import (
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/serve"
+	"armature/core/site"
 	"armature/plugins/bundle"
 	"armature/plugins/ledger"
 	"armature/plugins/registry"
@@ -47,7 +48,10 @@ type ownStage struct {
 
 func (a *app) newOwnStage(ctx context.Context, tmp string, d developing, out *devOutput) (st *ownStage, err error) {
 	own := *a
-	st = &ownStage{site: a.site, kept: a.data != "", out: out, done: make(chan struct{})}
+	if err := own.apart(d); err != nil {
+		return nil, err
+	}
+	st = &ownStage{site: own.site, kept: a.data != "", out: out, done: make(chan struct{})}
 	if !st.kept {
 		own.data, own.stderr = filepath.Join(tmp, "data"), io.Discard // nobody needs the password
 	}
@@ -81,6 +85,29 @@ func (a *app) newOwnStage(ctx context.Context, tmp string, d developing, out *de
 	}()
 	st.greet()
 	return st, nil
+}
+
+// apart takes away what a server of its own would share with another one: the
+// shell may have been set up for a site that people use, and a plugin that is
+// being written is given what it asks for. Settings that come from one place with
+// the data folder belong together and stay.
+func (a *app) apart(d developing) error {
+	if a.data != "" && !d.typed("data") {
+		return nil
+	}
+	for _, s := range []struct {
+		flag  string
+		value *string
+		none  string
+	}{{"database", &a.database, ""}, {"redis", &a.redis, ""}, {"site", &a.site, site.Default}} {
+		switch {
+		case !d.typed(s.flag):
+			*s.value = s.none
+		case a.data == "":
+			return fmt.Errorf("--%s needs --data: without it the server has data of its own, which is thrown away at the end", s.flag)
+		}
+	}
+	return nil
 }
 
 // listenOwn listens where it was asked to, or without being asked on any address

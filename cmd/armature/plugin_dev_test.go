@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -281,9 +282,52 @@ func running(pid int) bool {
 	return syscall.Kill(pid, 0) == nil
 }
 
+// TestDevApart: a shell that is set up for a server that people use does not have
+// a plugin served there.
+func TestDevApart(t *testing.T) {
+	asked := make(chan struct{}, 1000)
+	elsewhere, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer elsewhere.Close()
+	go func() {
+		for {
+			conn, err := elsewhere.Accept()
+			if err != nil {
+				return
+			}
+			asked <- struct{}{}
+			_ = conn.Close()
+		}
+	}()
+	address := elsewhere.Addr().String()
+	env := []string{"ARMATURE_DATABASE=postgres://someone@" + address + "/real?sslmode=disable", "ARMATURE_REDIS=redis://" + address, "ARMATURE_SITE=shop.example"}
+	script := filepath.Join(t.TempDir(), "shop.js")
+	if err := os.WriteFile(script, []byte("export function f() { return 1 }"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{nil, {"--data", filepath.Join(t.TempDir(), "data")}} {
+		d := (&installation{t: t, env: env}).develop(script, append(args, "--listen", "127.0.0.1:0")...)
+		d.listens()
+		d.next("serves")
+		if got := d.want("GET", "/api/method/shop.f", nil); got != 1.0 {
+			t.Errorf("%v: answers %v", args, got)
+		}
+		d.interrupt()
+		if len(asked) > 0 {
+			t.Fatalf("%v: the server elsewhere was asked", args)
+		}
+	}
+	// With its data folder it is that server's data that is meant.
+	if _, stderr, err := (&installation{t: t, data: t.TempDir(), env: env}).try("", "plugin", "dev", script); err == nil || len(asked) == 0 {
+		t.Errorf("data, database and site of the environment: %v %s", err, stderr)
+	}
+}
+
 // TestDevRefused: what is no plugin is told at once, and not waited for.
 func TestDevRefused(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
+	in := &installation{t: t}
 	empty := t.TempDir()
 	script := filepath.Join(empty, "shop.js")
 	for _, tt := range []struct {
@@ -295,6 +339,8 @@ func TestDevRefused(t *testing.T) {
 		{[]string{script, "--plugins", filepath.Join(empty, "none")}, "there is no such folder"},
 		{[]string{script, "--url", "http://127.0.0.1:1"}, "ARMATURE_API_KEY"},
 		{[]string{script, "--url", "http://127.0.0.1:1", "--api-key", "a:b", "--plugins", empty}, "either --url or --plugins"},
+		{[]string{script, "--database", "postgres://127.0.0.1:1/x"}, "--database needs --data"},
+		{[]string{script, "--site", "shop.example"}, "--site needs --data"},
 		{[]string{script, "--listen", "256.0.0.1:1"}, "256.0.0.1"},
 	} {
 		_, stderr, err := in.try("", append([]string{"plugin", "dev"}, tt.args...)...)
