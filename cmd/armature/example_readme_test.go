@@ -112,24 +112,60 @@ func TestExampleInvoice(t *testing.T) {
 	})
 }
 
-// TestExampleApproval: the README, and a decision that eight make at once.
+// TestExampleApproval: the README, decisions on what has changed since it was
+// seen, and a decision that eight make at once.
 func TestExampleApproval(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, in *installation) {
 		w := in.walk()
 		w.follow("approval")
 		header := func(name string) string { return strings.TrimPrefix(w.variable(name), "Authorization: ") }
-		ann, lea := header("ANN"), header("LEA")
-		_, made := w.server.callAs(ann, "POST", "/api/resource/Purchase%20Request", map[string]any{"title": "Desk"})
+		ann, lea, finn := header("ANN"), header("LEA"), header("FINN")
+		_, made := w.server.callAs(ann, "POST", "/api/resource/Purchase%20Request", map[string]any{"title": "Desk", "amount": 100})
 		name := made["data"].(map[string]any)["name"]
+		path := fmt.Sprintf("/api/resource/Purchase%%20Request/%s", name)
+		seen := func() any {
+			t.Helper()
+			_, answer := w.server.callAs(lea, "GET", "/api/method/acme.approval.pending", nil)
+			for _, r := range answer["message"].([]any) {
+				if r := r.(map[string]any); r["name"] == name {
+					return r["modified"]
+				}
+			}
+			t.Fatalf("%s does not wait for Lea: %v", name, answer)
+			return nil
+		}
+		before := seen()
+		if status, answer := w.server.callAs(ann, "PUT", path, map[string]any{"amount": 100000}); status != http.StatusOK {
+			t.Fatalf("%d %v", status, answer)
+		}
+		for _, method := range []string{"approve", "reject"} {
+			for excType, args := range map[string]map[string]any{
+				"TimestampMismatchError": {"name": name, "remark": "x", "modified": before},
+				"ValidationError":        {"name": name, "remark": "x"},
+			} {
+				status, answer := w.server.callAs(lea, "POST", "/api/method/acme.approval."+method, args)
+				if status != http.StatusExpectationFailed || answer["exc_type"] != excType {
+					t.Errorf("%s %v: %d %v", method, args, status, answer)
+				}
+			}
+			args := map[string]any{"name": name, "remark": "x", "modified": ""}
+			if status, answer := w.server.callAs(lea, "POST", "/api/method/acme.approval."+method, args); status != http.StatusExpectationFailed {
+				t.Errorf("%s %v: %d %v", method, args, status, answer)
+			}
+		}
+		if status, answer := w.server.callAs(finn, "PUT", path, map[string]any{"amount": 1}); status != http.StatusForbidden || answer["exc_type"] != "NotYoursError" {
+			t.Errorf("Finn changes what Ann asks for: %d %v", status, answer)
+		}
+		now := seen()
 		got := atOnce(8, 1, func() string {
-			status, answer := w.server.callAs(lea, "POST", "/api/method/acme.approval.approve", map[string]any{"name": name})
+			status, answer := w.server.callAs(lea, "POST", "/api/method/acme.approval.approve", map[string]any{"name": name, "modified": now})
 			return fmt.Sprint(status, answer["exc_type"])
 		})
 		if n := len(slices.DeleteFunc(slices.Clone(got), func(s string) bool { return !strings.HasPrefix(s, "200") })); n != 1 {
 			t.Errorf("%d of 8 have decided: %v", n, got)
 		}
-		_, stored := w.server.callAs(ann, "GET", fmt.Sprintf("/api/resource/Purchase%%20Request/%s", name), nil)
-		if doc := stored["data"].(map[string]any); doc["status"] != "Checked" || len(doc["decisions"].([]any)) != 1 {
+		_, stored := w.server.callAs(ann, "GET", path, nil)
+		if doc := stored["data"].(map[string]any); doc["status"] != "Checked" || doc["amount"] != 100000.0 || len(doc["decisions"].([]any)) != 1 {
 			t.Errorf("stored %v", doc)
 		}
 	})

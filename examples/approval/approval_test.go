@@ -92,7 +92,18 @@ func TestWhatIsAskedFor(t *testing.T) {
 	}
 	decided := dearer
 	decided.Status = Checked
-	if err := as(t, lea, "Team Lead").Call(exportCheck, armature.Event[Request]{Doc: decided, Before: &before}, nil); excType(err) != "DecidedError" {
+	for user, role := range map[string]string{lea: "Team Lead", finn: "Finance"} {
+		who := as(t, user, role)
+		for _, doc := range []Request{dearer, decided} {
+			if err := who.Call(exportCheck, armature.Event[Request]{Doc: doc, Before: &before}, nil); excType(err) != "NotYoursError" {
+				t.Errorf("%s, %s: %v", user, doc.Status, err)
+			}
+		}
+		if err := who.Call(exportCheck, armature.Event[Request]{Doc: before, Before: &before}, nil); err != nil {
+			t.Errorf("%s changes nothing: %v", user, err)
+		}
+	}
+	if err := as(t, ann, "Team Lead").Call(exportCheck, armature.Event[Request]{Doc: decided, Before: &before}, nil); excType(err) != "DecidedError" {
 		t.Errorf("with the decision: %v", err)
 	}
 	before.Status, dearer.Status = Checked, Checked
@@ -126,24 +137,30 @@ func TestMethods(t *testing.T) {
 	h.Put("Purchase Request", armature.Doc{"name": "PR-3", "owner": finn, "status": "Checked"})
 	h.Put("Purchase Request", armature.Doc{"name": "PR-4", "owner": ann, "status": "Rejected"})
 	var waiting []Waiting
-	if err := h.Call(exportPending, nil, &waiting); err != nil || len(waiting) != 1 || waiting[0].Name != "PR-2" {
-		t.Errorf("got %+v, %v", waiting, err)
+	if err := h.Call(exportPending, nil, &waiting); err != nil || len(waiting) != 1 || waiting[0].Name != "PR-2" || waiting[0].Modified == "" {
+		t.Fatalf("got %+v, %v", waiting, err)
+	}
+	seen := waiting[0].Modified
+	for name, export := range map[string]func(int32){"approve": exportApprove, "reject": exportReject} {
+		if err := h.Call(export, Deciding{"PR-2", "2020-01-01 00:00:00.000000", "no"}, nil); excType(err) != "TimestampMismatchError" {
+			t.Errorf("%s what was changed: %v", name, err)
+		}
 	}
 	var asked armature.Doc
 	h.On("doc_update", func(in armature.Doc) (any, error) { asked = in; return nil, nil })
-	if err := h.Call(exportApprove, Deciding{"PR-2", "fine"}, nil); err != nil {
+	if err := h.Call(exportApprove, Deciding{"PR-2", seen, "fine"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if changes := armature.Doc(asked["doc"].(map[string]any)); changes.String("status") != "Approved" || changes.Int("docstatus") != 1 {
+	if changes := armature.Doc(asked["doc"].(map[string]any)); changes.String("status") != "Approved" || changes.Int("docstatus") != 1 || changes.String("modified") != seen {
 		t.Errorf("changes %v", changes)
 	}
-	if err := h.Call(exportReject, Deciding{"PR-2", "too dear"}, nil); err != nil {
+	if err := h.Call(exportReject, Deciding{"PR-2", seen, "too dear"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if changes := armature.Doc(asked["doc"].(map[string]any)); changes.String("status") != "Rejected" || changes.String("remark") != "too dear" {
+	if changes := armature.Doc(asked["doc"].(map[string]any)); changes.String("status") != "Rejected" || changes.String("remark") != "too dear" || changes.String("modified") != seen {
 		t.Errorf("changes %v", changes)
 	}
-	if err := h.Call(exportApprove, Deciding{"PR-4", ""}, nil); excType(err) != "DecidedError" {
+	if err := h.Call(exportApprove, Deciding{"PR-4", seen, ""}, nil); excType(err) != "DecidedError" {
 		t.Errorf("approve what is rejected: %v", err)
 	}
 	h.User.Roles = nil

@@ -28,6 +28,17 @@ func check(e armature.Event[Request]) (Changes, error) {
 	if !same && before.Status != Requested {
 		return Changes{}, refusal("DecidedError", "%s is %s: what it asks for does not change any more", doc.Name, before.Status)
 	}
+	if !same {
+		// Whoever decides may write every request, but not what it asks for: it
+		// would be theirs, and they would decide on it.
+		caller, err := armature.Caller()
+		if err != nil {
+			return Changes{}, err
+		}
+		if caller.Name != before.Owner {
+			return Changes{}, denial("NotYoursError", "What %s asks for is for %s to change", doc.Name, before.Owner)
+		}
+	}
 	// The decisions are those that are stored, whatever the client sent.
 	changes := Changes{doc.Status, doc.Remark, slices.Clone(before.Decisions)}
 	if doc.Status == before.Status {

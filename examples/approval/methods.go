@@ -2,10 +2,16 @@ package main
 
 import "armature/sdk/go"
 
-// Deciding names a request and says something about the decision.
+// Deciding names a request as the caller has seen it, and says something about
+// the decision.
 type Deciding struct {
-	Name   string `json:"name"`
-	Remark string `json:"remark"`
+	Name string `json:"name"`
+	// Modified is that of the request the caller has seen, as pending says it.
+	// With it the update is refused if the request has changed since, by whoever
+	// asks or by somebody who decided. One that is read here would only say what
+	// is stored, which is not what the caller agrees to.
+	Modified string `json:"modified"`
+	Remark   string `json:"remark"`
 }
 
 // approve takes a request one step further. It knows the way; whether the caller
@@ -19,9 +25,7 @@ func approve(in Deciding) (armature.Doc, error) {
 	if next == "" {
 		return nil, refusal("DecidedError", "%s is %s already", request.Name, request.Status)
 	}
-	// With modified the update is refused if somebody else was quicker, instead of
-	// deciding on what the caller has not seen.
-	changes := armature.Doc{"status": string(next), "remark": in.Remark, "modified": request.Modified}
+	changes := armature.Doc{"status": string(next), "remark": in.Remark, "modified": in.Modified}
 	if next == Approved {
 		changes["docstatus"] = 1 // submitted with the same write
 	}
@@ -30,16 +34,17 @@ func approve(in Deciding) (armature.Doc, error) {
 
 // reject refuses a request.
 func reject(in Deciding) (armature.Doc, error) {
-	return armature.Update("Purchase Request", in.Name, armature.Doc{"status": string(Rejected), "remark": in.Remark})
+	return armature.Update("Purchase Request", in.Name, armature.Doc{"status": string(Rejected), "remark": in.Remark, "modified": in.Modified})
 }
 
 // Waiting is a request that waits for a decision.
 type Waiting struct {
-	Name   string  `json:"name"`
-	Title  string  `json:"title"`
-	Amount float64 `json:"amount"`
-	Owner  string  `json:"owner"`
-	Status Status  `json:"status"`
+	Name     string  `json:"name"`
+	Modified string  `json:"modified"` // to be sent with the decision
+	Title    string  `json:"title"`
+	Amount   float64 `json:"amount"`
+	Owner    string  `json:"owner"`
+	Status   Status  `json:"status"`
 }
 
 // pending lists what the caller could decide on now, the oldest first.
@@ -58,7 +63,7 @@ func pending(armature.None) ([]Waiting, error) {
 		return []Waiting{}, nil
 	}
 	requests, err := armature.ListAs[Waiting]("Purchase Request", armature.Query{
-		Fields:  []string{"name", "title", "amount", "owner", "status"},
+		Fields:  []string{"name", "modified", "title", "amount", "owner", "status"},
 		Where:   []armature.Filter{armature.In("status", mine...), armature.Ne("owner", caller.Name)},
 		OrderBy: "creation asc",
 		Limit:   100,

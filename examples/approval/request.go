@@ -3,7 +3,6 @@ package main
 // Request is the document Purchase Request, as far as this plugin looks at it.
 type Request struct {
 	Name      string     `json:"name"`
-	Modified  string     `json:"modified"`
 	Owner     string     `json:"owner"` // who asks
 	Title     string     `json:"title"`
 	Amount    float64    `json:"amount"`
