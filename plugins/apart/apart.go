@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,7 +100,7 @@ func (r *Reader) ask(ctx context.Context, path string) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	out := &bounded{}
-	child := exec.CommandContext(limited, r.command[0], append(r.command[1:], path)...)
+	child := exec.CommandContext(limited, r.command[0], slices.Concat(r.command[1:], []string{path})...)
 	child.Args[0] = filepath.Base(os.Args[0])
 	child.Env = []string{"GOTRACEBACK=none"}
 	child.Dir = filepath.Dir(path)
