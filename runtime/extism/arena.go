@@ -19,6 +19,9 @@ const slack = 8
 // 32 bits.
 const maxArena = 1 << 30
 
+// maxFrozen bounds the arena of a snapshot: every instance has a copy of it.
+const maxFrozen = 4 << 20
+
 // block is a piece of an arena.
 type block struct {
 	at   uint32 // of the first byte, base not counted
@@ -34,11 +37,15 @@ const blockBytes = 16
 // requests of the same class of sizes, so that neither allocating nor freeing ever
 // searches.
 type arena struct {
-	room   func(n int) []byte // makes what the bytes lie in at least n long; it keeps what is there
+	room   func(n int) []byte // makes what the bytes lie in at least n long, all its capacity; it keeps what is there
 	bytes  []byte             // what can be reached: the blocks, slack, and see beyond
 	top    int                // where the next block begins
 	blocks []block            // in the order of their addresses
 	free   [classes]int32
+
+	// The most there has been since the last reset, which is memory that the host
+	// still has.
+	mostBytes, mostBlocks int
 
 	frozen  image
 	changed bool // something of what was frozen
@@ -81,8 +88,14 @@ func (a *arena) cost(n uint32) uint64 {
 	return uint64(size)
 }
 
-// weight is how much memory the arena takes.
+// weight is how much memory the arena takes for what is in it.
 func (a *arena) weight() uint64 { return uint64(len(a.bytes)) + blockBytes*uint64(len(a.blocks)) }
+
+// with is how much memory the arena takes once it has so many more bytes and
+// blocks; clear gives none of it back.
+func (a *arena) with(bytes uint64, blocks int) uint64 {
+	return max(uint64(a.mostBytes), uint64(len(a.bytes))+bytes) + blockBytes*uint64(max(a.mostBlocks, len(a.blocks)+blocks))
+}
 
 // reuse takes a freed block for n bytes; 0: there is none.
 func (a *arena) reuse(n uint32) uint64 {
@@ -104,6 +117,7 @@ func (a *arena) extend(n uint32) uint64 {
 	a.top += int(size)
 	a.grow(a.top + slack)
 	a.blocks = append(a.blocks, block{at: uint32(at), size: size, used: n, next: -1})
+	a.mostBlocks = max(a.mostBlocks, len(a.blocks))
 	return base + uint64(at)
 }
 
@@ -117,6 +131,7 @@ func (a *arena) grow(end int) {
 		a.bytes = a.room(end)
 	}
 	a.bytes = a.bytes[:end]
+	a.mostBytes = max(a.mostBytes, end)
 	clear(a.bytes[have:]) // of whoever had it before
 }
 
@@ -205,7 +220,7 @@ func (a *arena) store64(p, v uint64) bool {
 	if at+8 < 8 || at+8 > uint64(len(a.bytes)) {
 		return false
 	}
-	a.changed = a.changed || at < uint64(len(a.frozen.bytes))
+	a.wrote(p)
 	binary.LittleEndian.PutUint64(a.bytes[at:], v)
 	return true
 }
@@ -215,10 +230,13 @@ func (a *arena) store8(p uint64, v byte) bool {
 	if at >= uint64(len(a.bytes)) {
 		return false
 	}
-	a.changed = a.changed || at < uint64(len(a.frozen.bytes))
+	a.wrote(p)
 	a.bytes[at] = v
 	return true
 }
+
+// wrote notes that bytes from p on change.
+func (a *arena) wrote(p uint64) { a.changed = a.changed || p-base < uint64(len(a.frozen.bytes)) }
 
 func (a *arena) freeze() {
 	a.frozen = image{bytes: slices.Clone(a.bytes), top: a.top, blocks: slices.Clone(a.blocks), free: a.free}
@@ -234,6 +252,7 @@ func (a *arena) reset() {
 	}
 	a.bytes, a.blocks = a.bytes[:bytes], a.blocks[:blocks]
 	a.top, a.free, a.changed = a.frozen.top, a.frozen.free, false
+	a.mostBytes, a.mostBlocks = bytes, blocks
 }
 
 // heavy reports whether the arena has grown too large to be kept for another call.

@@ -164,6 +164,11 @@ func TestGreed(t *testing.T) {
 	b.want("alloc_huge", "", "")
 	b.want("churn", "", "")
 	b.fails("grow_beside", "", fault.Validation, "returned -1") // memory.grow gives that
+	b.fails("reset_and_grow", "", fault.Validation, "returned -1")
+	b.want("reset_and_again", "", "")
+	b.fails("long_key", "", fault.BadRequest, "a key has at most 4096 bytes")
+	b.fails("long_variable", "", fault.BadRequest, "a key has at most 4096 bytes")
+	b.fails("recall_for_ever", "", fault.Exhausted, "out of fuel")
 	b.fails("alloc_and_trust", "", fault.Exhausted, "out of memory")
 	b.fails("alloc_and_die", "", fault.Exhausted, "out of memory")
 	b.fails("alloc_for_ever", "", fault.Exhausted, "out of fuel")
@@ -180,6 +185,8 @@ func TestPristine(t *testing.T) {
 		b.want("dirty", "", "")
 		b.want("free_kept", "", "")
 		b.want("reset", "x", "")
+		b.want("write_across", "", "")
+		b.want("read_across", "", "")
 		if _, err := b.call("alloc_all", ""); err != nil {
 			t.Error(err)
 		}

@@ -99,13 +99,17 @@ func (d *Dialect) memory() []engine.Import {
 		}),
 		env("store_u8", types(l, i), none, func(k *kernel, c *engine.Call, s []uint64) {
 			if !k.store8(s[0], byte(s[1])) {
-				k.own(c, s[0], 1)[0] = byte(s[1])
+				b := k.own(c, s[0], 1)
+				k.wrote(s[0])
+				b[0] = byte(s[1])
 			}
 			k.settle(c)
 		}),
 		env("store_u64", types(l, l), none, func(k *kernel, c *engine.Call, s []uint64) {
 			if !k.store64(s[0], s[1]) {
-				binary.LittleEndian.PutUint64(k.own(c, s[0], 8), s[1])
+				b := k.own(c, s[0], 8)
+				k.wrote(s[0]) // it may begin inside
+				binary.LittleEndian.PutUint64(b, s[1])
 			}
 			k.settle(c)
 		}),
@@ -155,7 +159,7 @@ func (k *kernel) own(c *engine.Call, p, n uint64) []byte {
 		return b
 	}
 	end, ok := k.beyond(p, n)
-	if !ok || !c.Reserve(k.weight()+uint64(end-len(k.bytes))) {
+	if !ok || !c.Reserve(k.with(uint64(end-len(k.bytes)), 0)) {
 		c.BadPointer(p, n)
 	}
 	c.Spend(page / bytesPerUnit)

@@ -134,11 +134,15 @@ func (k *kernel) alloc(c *engine.Call, n uint64) uint64 {
 		k.settle(c)
 		return p
 	}
-	more := k.cost(size) + blockBytes + slack
-	if total := k.weight() + more; !c.Reserve(total) || total > maxArena {
+	most := uint64(maxArena)
+	if c.Warm() {
+		most = maxFrozen
+	}
+	more := k.cost(size) + slack
+	if total := k.with(more, 1); !c.Reserve(total) || total > most {
 		return 0
 	}
-	c.Spend(more / bytesPerUnit)
+	c.Spend((more + blockBytes) / bytesPerUnit)
 	p := k.extend(size)
 	k.tell()
 	return p
@@ -168,6 +172,7 @@ func (k *kernel) put(c *engine.Call, b []byte) uint64 {
 	if p == 0 {
 		c.Abort(fault.New(fault.Exhausted, "", "There is no memory left for %d bytes from the host", len(b)))
 	}
+	c.Spend(uint64(len(b)) / bytesPerUnit)
 	room, _ := k.text(p)
 	copy(room, b)
 	return p

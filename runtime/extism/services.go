@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"strings"
 
 	"armature/core/document"
@@ -56,12 +57,25 @@ func ask(c *engine.Call, name string, request []byte) []byte {
 // configGet answers a setting of the plugin: a string as it is, anything else as
 // JSON.
 func configGet(k *kernel, c *engine.Call, s []uint64) {
-	key := k.argument(c, s[0])
+	key := k.key(c, "config_get", s[0])
 	s[0] = 0
 	if len(key) == 0 {
 		return
 	}
 	s[0] = k.put(c, plain(ask(c, abi.ConfigGet, keyed(key))))
+}
+
+// maxKey bounds a key, in bytes. The host copies it before it knows what for.
+const maxKey = 4 << 10
+
+// key is a block that names something.
+func (k *kernel) key(c *engine.Call, name string, p uint64) []byte {
+	key := k.argument(c, p)
+	if len(key) > maxKey {
+		c.Abort(fault.New(fault.BadRequest, "", "%s: a key has at most %d bytes", name, maxKey))
+	}
+	c.Spend(byteFuel * uint64(len(key)))
+	return key
 }
 
 // keyed is {"key": key}.
@@ -95,13 +109,17 @@ func httpRequest(k *kernel, c *engine.Call, s []uint64) {
 		Method  string            `json:"method"`
 		Headers map[string]string `json:"headers"`
 	}
-	asked := k.argument(c, s[0])
-	c.Spend(byteFuel * uint64(len(asked)))
+	asked, body := k.argument(c, s[0]), k.argument(c, s[1])
+	if c.Warm() {
+		ask(c, abi.HTTPFetch, nil) // says why not
+	}
+	hostapi.Fits(c, abi.HTTPFetch, uint64(len(asked))+uint64(len(body)))
+	c.Spend(byteFuel * (uint64(len(asked)) + uint64(len(body))))
 	if err := json.Unmarshal(asked, &in); err != nil {
 		c.Abort(fault.Wrap(fault.BadRequest, "", err, "http_request: the request is not the JSON it should be: %v", err))
 	}
 	request, err := json.Marshal(map[string]any{
-		"url": in.URL, "method": strings.ToUpper(in.Method), "headers": in.Headers, "body_base64": k.argument(c, s[1]),
+		"url": in.URL, "method": strings.ToUpper(in.Method), "headers": in.Headers, "body_base64": body,
 	})
 	if err != nil {
 		c.Abort(err)
@@ -134,9 +152,9 @@ const varPrefix = "extism:"
 // varGet answers a variable: as this call has set it, or as the plugin's store has
 // it where the plugin may use that.
 func varGet(k *kernel, c *engine.Call, s []uint64) {
-	key := string(k.argument(c, s[0]))
+	key := string(k.key(c, "var_get", s[0]))
 	value, known := k.vars[key]
-	if !known {
+	if !known && !c.Warm() {
 		answer, ok := store(c, abi.KVGet, keyed([]byte(varPrefix+key)))
 		if ok {
 			value, _ = base64.StdEncoding.DecodeString(string(plain(answer)))
@@ -148,47 +166,50 @@ func varGet(k *kernel, c *engine.Call, s []uint64) {
 // varSet sets a variable, or removes it, for the rest of the call, and in the
 // plugin's store where the plugin may use that.
 func varSet(k *kernel, c *engine.Call, s []uint64) {
-	key := string(k.argument(c, s[0]))
-	request := keyed([]byte(varPrefix + key))
-	if s[1] == 0 {
-		k.setVar(c, key, nil)
-		store(c, abi.KVDelete, request)
-	} else {
-		value := k.argument(c, s[1])
-		k.setVar(c, key, append([]byte{}, value...))
-		request = append(request[:len(request)-1], `,"value":"`...)
-		request = append(base64.StdEncoding.AppendEncode(request, value), `"}`...)
-		store(c, abi.KVSet, request)
+	key := string(k.key(c, "var_set", s[0]))
+	k.setVar(c, key, k.argument(c, s[1]), s[1] != 0)
+	if !c.Warm() {
+		request := keyed([]byte(varPrefix + key))
+		if s[1] == 0 {
+			store(c, abi.KVDelete, request)
+		} else {
+			request = append(request[:len(request)-1], `,"value":"`...)
+			request = append(base64.StdEncoding.AppendEncode(request, k.vars[key]), `"}`...)
+			store(c, abi.KVSet, request)
+		}
 	}
 	k.discard(c, s[0]) // as Extism does
 	k.discard(c, s[1])
 }
 
-func (k *kernel) setVar(c *engine.Call, key string, value []byte) {
-	vars := make(map[string][]byte, len(k.vars)+1)
-	if k.varsOwn {
-		vars = k.vars
-	} else {
-		for name, v := range k.vars { // of the snapshot, which others share
-			vars[name] = v
-		}
+// varBytes is what a variable costs beside its key and its value.
+const varBytes = 64
+
+// setVar keeps a copy of the value, or that there is none.
+func (k *kernel) setVar(c *engine.Call, key string, value []byte, there bool) {
+	total := k.varBytes + varBytes + len(key) + len(value)
+	if old, known := k.vars[key]; known {
+		total -= varBytes + len(key) + len(old)
 	}
-	if old, known := vars[key]; known {
-		k.varBytes -= len(key) + len(old)
-	}
-	if k.varBytes += len(key) + len(value); k.varBytes > maxVars {
+	if total > maxVars {
 		c.Abort(fault.New(fault.Exhausted, "", "var_set: over %d bytes of variables", maxVars))
 	}
-	vars[key] = value
-	k.vars, k.varsOwn = vars, true
+	c.Spend(byteFuel * uint64(len(value)))
+	if !k.varsOwn { // they are of the snapshot, which others share
+		c.Spend(varBytes * uint64(len(k.vars)))
+		own := make(map[string][]byte, len(k.vars)+1)
+		maps.Copy(own, k.vars)
+		k.vars, k.varsOwn = own, true
+	}
+	k.vars[key], k.varBytes = nil, total
+	if there {
+		k.vars[key] = append([]byte{}, value...)
+	}
 }
 
 // store asks the plugin's store. Without the grant, or a store, variables live as
 // long as the call; that is told by the error, which a repeated call is told too.
 func store(c *engine.Call, name string, request []byte) (answer []byte, ok bool) {
-	if c.Warm() {
-		return nil, false
-	}
 	answer, err := hostapi.Ask(c, name, request)
 	switch {
 	case err == nil:

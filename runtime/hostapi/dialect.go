@@ -32,6 +32,14 @@ func Ask(c *engine.Call, name string, request []byte) ([]byte, *fault.Error) {
 	return nil, missing(name)
 }
 
+// Fits ends the call if a request for the capability has so many bytes that Ask
+// would refuse it: for whoever makes it of something that is about as long.
+func Fits(c *engine.Call, name string, length uint64) {
+	if st := of(c); st != nil {
+		st.fits(c, name, length)
+	}
+}
+
 // Input is the input of the call, which must not be changed; nil while a guest
 // initialises itself.
 func Input(c *engine.Call) []byte {
