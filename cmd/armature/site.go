@@ -188,8 +188,8 @@ func (a *app) siteDropCommand() *cobra.Command {
 			"stays: its folder moves to <data>/dropped, and back to undo it; in PostgreSQL its schema and\n" +
 			"folders stay where they are, --undo brings it back, and a new site of the name does not meet\n" +
 			"them. With --erase everything is deleted for good; in PostgreSQL, where there is no such site\n" +
-			"any more, those of the name that were dropped. Files in object storage stay: whose they are\n" +
-			"besides only their owner knows.",
+			"any more, what an interrupted --erase of the name left, and else those that were dropped.\n" +
+			"Files in object storage stay: whose they are besides only their owner knows.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if undo && (yes || erase) {

@@ -188,20 +188,19 @@ func (r *records) Undrop(ctx context.Context, name string) error {
 // be making any more.
 const brokenOff = 24 * time.Hour
 
-// Erase implements Registry. Where there is no such site it erases those that
-// were dropped under the name, and finishes or clears away what was broken off.
+// putBack is how long it may take to undo what was interrupted.
+const putBack = 10 * time.Second
+
+// Erase implements Registry. Where there is no such site it finishes or clears
+// away what was broken off under the name, and only where there is nothing of the
+// kind does it erase the sites that were dropped: who repeats a command that was
+// interrupted means the site that it was about, not the copies kept of others.
 func (r *records) Erase(ctx context.Context, name string) error {
 	db, err := r.open(ctx)
 	if err != nil {
 		return err
 	}
-	rows, err := r.read(ctx, db, is("live", name))
-	if err == nil && len(rows) == 0 {
-		old := document.Compare{Operand: operand("modified"), Op: query.Lt, Value: document.FormatDatetime(time.Now().UTC().Add(-brokenOff))}
-		rows, err = r.read(ctx, db, document.AllOf{is("site", name), document.AnyOf{
-			is("state", dropped), is("state", erasing), document.AllOf{is("state", staged), old},
-		}})
-	}
+	rows, err := r.erasable(ctx, db, name)
 	if err != nil {
 		return err
 	}
@@ -218,7 +217,10 @@ func (r *records) Erase(ctx context.Context, name string) error {
 	}
 	if rows[0].state == live { // servers are about to let go of it
 		if err := settle(ctx); err != nil {
-			return err
+			// Nothing is deleted yet: the site is there again.
+			again, stop := context.WithTimeout(context.WithoutCancel(ctx), putBack)
+			defer stop()
+			return errors.Join(err, r.moveAlone(again, db, rows[0], erasing, live))
 		}
 	}
 	for _, one := range rows {
@@ -227,6 +229,22 @@ func (r *records) Erase(ctx context.Context, name string) error {
 		}
 	}
 	return nil
+}
+
+// erasable finds the rows that Erase is about: the site that is there, else those
+// that were broken off, else those that were dropped.
+func (r *records) erasable(ctx context.Context, db *store.Store, name string) (rows []row, err error) {
+	old := document.Compare{Operand: operand("modified"), Op: query.Lt, Value: document.FormatDatetime(time.Now().UTC().Add(-brokenOff))}
+	for _, where := range []document.Where{
+		is("live", name),
+		document.AllOf{is("site", name), document.AnyOf{is("state", erasing), document.AllOf{is("state", staged), old}}},
+		document.AllOf{is("site", name), is("state", dropped)},
+	} {
+		if rows, err = r.read(ctx, db, where); err != nil || len(rows) > 0 {
+			break
+		}
+	}
+	return rows, err
 }
 
 // wipe deletes what a site has that is being erased.

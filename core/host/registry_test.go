@@ -493,6 +493,62 @@ func TestUndrop(t *testing.T) {
 	})
 }
 
+// TestErasingBrokenOff: a site whose erasing was interrupted before anything was
+// deleted is there again; one that was left half erased is finished by the next
+// try, and that leaves alone what was dropped under the name before.
+func TestErasingBrokenOff(t *testing.T) {
+	p := newProcesses(t, false)
+	s, _ := p.start()
+	other, _ := p.start()
+	name, ctx, r := unique("s"), t.Context(), s.Registry()
+	create(t, s, name)
+	note(t, s, name, "kept")
+	if _, err := r.Drop(ctx, name); err != nil {
+		t.Fatal(err)
+	}
+	create(t, s, name)
+	s.Refresh(ctx)
+	note(t, s, name, "one")
+	note(t, s, name, "two")
+
+	interrupted, interrupt := context.WithCancel(ctx)
+	defer interrupt()
+	ended := make(chan error, 1)
+	go func() { ended <- r.Erase(interrupted, name) }()
+	eventually(t, "the site is going", func() bool { return len(names(t, other)) == 0 })
+	interrupt()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	s.Refresh(ctx)
+	if got := names(t, other); !slices.Equal(got, []string{name}) {
+		t.Fatalf("sites %q", got)
+	}
+	if n := notes(t, s, name); n != 2 {
+		t.Errorf("%d documents", n)
+	}
+
+	db, err := sql.Open("pgx", p.config.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	// A process that was killed.
+	if _, err := db.ExecContext(ctx, `UPDATE `+p.config.Registry+`.armature_site SET state = 'erasing', live = NULL WHERE live = $1`, name); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Erase(ctx, name); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Undrop(ctx, name); err != nil {
+		t.Fatalf("what was dropped before is gone: %v", err)
+	}
+	s.Refresh(ctx)
+	if n := notes(t, s, name); n != 1 {
+		t.Errorf("it came back with %d documents", n)
+	}
+}
+
 // TestStage: a site that is being made is seen by nobody until it is whole; then
 // it takes the place of the one that is there only when told to.
 func TestStage(t *testing.T) {
