@@ -73,8 +73,8 @@ func startASC(w *workshop, compiler string) (*ascService, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &ascService{cmd: exec.Command(node, file, library), answers: make(chan ascAnswer)}
-	// Not with a context: it lives longer than a build, and ends with its input.
+	// Not with a build's context: it lives longer, and ends with its input.
+	s := &ascService{cmd: command(context.Background(), node, file, library), answers: make(chan ascAnswer)}
 	s.cmd.Dir, s.cmd.Stderr = w.dir, os.Stderr
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -68,16 +69,25 @@ func (w *workshop) sources(pattern string) (names []string, err error) {
 	return names, err
 }
 
+// command is a tool that is not told our settings: among them are an API key, the
+// master key and a database's password, and what a tool runs, such as a plugin's
+// tests and what those import, has no business with them.
+func command(ctx context.Context, tool string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, tool, args...)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, envPrefix) })
+	return cmd
+}
+
 // toolDelay is how long a tool that was called off may hold on to its output.
 const toolDelay = 2 * time.Second
 
 // run runs a tool in the plugin's folder; what it prints is shown.
 func (w *workshop) run(ctx context.Context, env []string, tool string, args ...string) error {
-	cmd := exec.CommandContext(ctx, tool, args...)
+	cmd := command(ctx, tool, args...)
 	whole(cmd)
 	cmd.WaitDelay = toolDelay
 	cmd.Dir, cmd.Stdout, cmd.Stderr = w.dir, w.out, w.out
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(cmd.Env, env...)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Base(tool), err)
 	}

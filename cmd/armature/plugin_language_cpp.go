@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -100,13 +99,13 @@ func missingCPP(ctx context.Context, clang string, target ...string) error {
 	for _, library := range []struct{ name, source string }{
 		{"the C++ library", "#include <vector>"}, {"nlohmann/json", "#include <nlohmann/json_fwd.hpp>"},
 	} {
-		cmd := exec.CommandContext(ctx, clang, args...)
+		cmd := command(ctx, clang, args...)
 		cmd.Stdin, cmd.Stderr = strings.NewReader(library.source), io.Discard
 		if cmd.Run() != nil {
 			return fmt.Errorf("%s is missing; install it, on Debian with: %s", library.name, installCPP)
 		}
 	}
-	out, err := exec.CommandContext(ctx, clang, append(target, "-print-libgcc-file-name")...).Output()
+	out, err := command(ctx, clang, append(target, "-print-libgcc-file-name")...).Output()
 	if _, serr := os.Stat(strings.TrimSpace(string(out))); err == nil && len(target) > 0 && serr != nil {
 		return fmt.Errorf("clang's runtime library is missing; install it, on Debian with: %s", installCPP)
 	}

@@ -27,7 +27,7 @@ func rustc(ctx context.Context, target string) (string, error) {
 		if target == "" {
 			return found, nil
 		}
-		out, err := exec.CommandContext(ctx, found, "--print", "target-libdir", "--target", target).Output()
+		out, err := command(ctx, found, "--print", "target-libdir", "--target", target).Output()
 		if err != nil {
 			continue
 		}

