@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -94,13 +95,18 @@ func (d *developer) listens() {
 // interrupt is Ctrl-C, after which nothing may be left: no process, no file.
 func (d *developer) interrupt() {
 	d.t.Helper()
-	if err := d.cmd.Process.Signal(syscall.SIGINT); err != nil {
+	d.end(syscall.SIGINT)
+}
+
+func (d *developer) end(by syscall.Signal) {
+	d.t.Helper()
+	if err := d.cmd.Process.Signal(by); err != nil {
 		d.t.Fatal(err)
 	}
 	err := <-d.done
 	d.done <- err
 	if err != nil {
-		d.t.Errorf("after an interrupt: %v\n%s", err, d.log)
+		d.t.Errorf("after the signal %v: %v\n%s", by, err, d.log)
 	}
 	if left := processesIn(d.tmp); len(left) > 0 {
 		d.t.Errorf("left running: %q", left)
@@ -209,7 +215,8 @@ func TestDev(t *testing.T) {
 }
 
 // TestDevOvertaken: a save calls off the build of the one before, with all its
-// processes; several writes are one build; and an interrupt ends a build.
+// processes; several writes are one build; and an interrupt ends a build, as the
+// end of the terminal does.
 func TestDevOvertaken(t *testing.T) {
 	clang(t)
 	real, err := exec.LookPath("clang")
@@ -272,6 +279,16 @@ func TestDevOvertaken(t *testing.T) {
 	second := sleeping(4)
 	d.interrupt()
 	gone(second)
+
+	// Under nohup the tests would hand on that it is ignored.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
+	d = in.develop(dir, "--listen", "127.0.0.1:0")
+	d.listens()
+	third := sleeping(5)
+	d.end(syscall.SIGHUP) // the terminal's window is closed
+	gone(third)
 }
 
 // running reports whether there is a process of this number that has not ended.
