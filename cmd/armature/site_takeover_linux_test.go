@@ -37,6 +37,11 @@ func TestTakesOverAnInstallation(t *testing.T) {
 		}
 	}
 	forget(`{"hosts": ["shop.example"]}`)
+	// Who comes first with another master key does not get the database.
+	stranger := &installation{t: t, data: t.TempDir(), database: in.database}
+	if _, stderr, err := stranger.try("", "site", "list"); err == nil || !strings.Contains(stderr, "master key") || !strings.Contains(stderr, "hint: ") {
+		t.Errorf("another master key: %v\n%s", err, stderr)
+	}
 	s := in.serve()
 	if status := s.on("shop.example", jane); status != http.StatusOK {
 		t.Errorf("the shop answers Jane with %d\n%s", status, s.log)

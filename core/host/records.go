@@ -135,9 +135,13 @@ func (r *records) prepare(ctx context.Context, db *store.Store) error {
 }
 
 // checkMaster is site.ErrWrongMaster where the configurations are sealed with
-// another master key. The first process to come leaves a row to tell it by.
+// another master key. The first process to come leaves a row to tell it by, unless
+// there are sites from before there was a table and it cannot open their keys.
 func (r *records) checkMaster(ctx context.Context, db *store.Store, keys []row) error {
 	if len(keys) == 0 {
+		if err := r.proveMaster(ctx); err != nil {
+			return err
+		}
 		err := r.insert(ctx, db, row{schema: r.c.Schema, state: keyed, config: r.c.Master.SealConfig(keyed, nil)})
 		if fault.KindOf(err) != fault.Conflict {
 			return err

@@ -3,9 +3,11 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"armature/core/document"
@@ -55,6 +57,68 @@ func (r *records) takeOver(ctx context.Context, db *store.Store) error {
 		}
 	}
 	return r.adoptDefault(ctx, db)
+}
+
+// proveMaster is site.ErrWrongMaster where the database has sites that are about
+// to be taken over and the master key opens the key of none. One is enough: what
+// else there is may be left of another installation.
+func (r *records) proveMaster(ctx context.Context) error {
+	dt, err := stateTable()
+	if err != nil {
+		return err
+	}
+	schemas, err := store.SchemasWith(ctx, r.c.Database, schemaPrefix, dt.Table)
+	if err != nil {
+		return err
+	}
+	if r.c.Schema != DefaultRegistry { // the others may be those of the default one
+		schemas = slices.DeleteFunc(schemas, func(schema string) bool {
+			_, err := os.Stat(r.c.Layout.Site(folderOf(schema)))
+			return err != nil
+		})
+	}
+	var wrong error
+	for _, schema := range schemas {
+		err := r.opensKey(ctx, schema)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, site.ErrWrongMaster):
+			wrong = err
+		case fault.KindOf(err) != fault.NotFound:
+			return fmt.Errorf("read the key of the site in the schema %s: %w", schema, err)
+		}
+	}
+	return wrong
+}
+
+// opensKey tries the master key on the key of the site in a schema, whichever
+// version made it; one that was not made to its end has none and is not found.
+func (r *records) opensKey(ctx context.Context, schema string) (err error) {
+	o := r.c.Store
+	o.Logger, o.MaxConns, o.Budget = r.c.Logger, 1, nil
+	db, err := store.Open(ctx, r.c.Database, schema, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	dt, err := stateTable()
+	if err != nil {
+		return err
+	}
+	err = fault.Missing("the schema %s has no key", schema)
+	sel := &document.Select{DocType: dt, Columns: []document.Column{{Operand: document.Operand{Field: dt.Field("sealed")}, Key: "sealed"}}}
+	failed := db.Read(ctx, func(tx document.Tx) error {
+		return tx.Rows(ctx, sel, func(v []any) error {
+			sealed, _ := v[0].(string)
+			_, err = r.c.Master.OpenSecret(sealed)
+			return nil
+		})
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
 }
 
 // removeErased removes what this machine has of an erased site: not a folder that

@@ -789,6 +789,16 @@ func TestTakesFoldersOver(t *testing.T) {
 		}
 	}
 	prepare(data, name, `{"hosts": ["a.example"], "later": [1]}`)
+	stranger, _ := p.start(func(c *host.Config) {
+		c.Layout = data
+		var err error
+		if c.Master, err = site.ParseMaster(strings.Repeat("a5", 32)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if _, err := stranger.Sites(t.Context()); !errors.Is(err, site.ErrWrongMaster) || !exists(data.Config(name)) {
+		t.Errorf("another master key takes it over: %v", err)
+	}
 	prepare(data, broken, `{"hosts": `)
 	at := func(l host.Layout) func(*host.Config) { return func(c *host.Config) { c.Layout = l } }
 	first, _ := p.start(at(data), withLog)

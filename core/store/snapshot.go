@@ -144,6 +144,18 @@ func HasSchema(ctx context.Context, url, schema string) (found bool, err error) 
 	return found, err
 }
 
+// SchemasWith returns the schemas of a PostgreSQL database whose names begin with
+// a prefix and that have a table, by name; those that are another role's alone are
+// left out.
+func SchemasWith(ctx context.Context, url, prefix, table string) (schemas []string, err error) {
+	err = withPostgres(ctx, url, func(db *bun.DB) error {
+		return db.NewRaw(`SELECT n.nspname FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid
+			WHERE left(n.nspname, length(?)) = ? AND c.relname = ? AND c.relkind = 'r' AND has_schema_privilege(n.oid, 'CREATE')
+			ORDER BY n.nspname`, prefix, prefix, table).Scan(ctx, &schemas)
+	})
+	return schemas, err
+}
+
 // withPostgres runs fn on a connection of its own.
 func withPostgres(ctx context.Context, url string, fn func(*bun.DB) error) error {
 	config, err := postgresConfig(url, defaultSchema)
