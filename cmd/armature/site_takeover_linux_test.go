@@ -63,6 +63,20 @@ func TestTakesOverAnInstallation(t *testing.T) {
 	s.stop()
 	other.stop()
 
+	// A mistake in the default site's file does not make an empty site in its place.
+	forget("")
+	file := filepath.Join(in.data, "sites", "default", "site_config.json")
+	put(t, file, []byte(`{"hosts": `))
+	if _, stderr, err := in.try("", "serve", "--listen", "127.0.0.1:0"); err == nil || !strings.Contains(stderr, file) {
+		t.Errorf("a configuration that cannot be read: %v\n%s", err, stderr)
+	}
+	put(t, file, []byte(`{}`))
+	mended := in.serve()
+	if status := mended.on("any.example", admin); status != http.StatusOK {
+		t.Errorf("mended: %d\n%s", status, mended.log)
+	}
+	mended.stop()
+
 	// Machines that had no folder in common had the default site all the same.
 	forget("")
 	alone := (&installation{t: t, data: t.TempDir(), database: in.database, env: in.env}).serve()

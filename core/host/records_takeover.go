@@ -155,7 +155,8 @@ func (r *records) adoptDefault(ctx context.Context, db *store.Store) error {
 }
 
 // adopt makes a row of a site that has none, with the configuration that its
-// folder has.
+// folder has. One that cannot be read is an error where there would be a new site
+// in the place of one that has data.
 func (r *records) adopt(ctx context.Context, db *store.Store, name string) error {
 	log, file := r.c.Logger.With("site", name), r.c.Layout.Config(name)
 	one := row{schema: schemaPrefix + name, site: name, state: live}
@@ -168,6 +169,13 @@ func (r *records) adopt(ctx context.Context, db *store.Store, name string) error
 		}
 	}
 	if err != nil && !bare {
+		there, failed := store.HasSchema(ctx, r.c.Database, one.schema)
+		if failed != nil {
+			return failed
+		}
+		if there || name == site.Default { // which would be made anew, empty
+			return fmt.Errorf("site %s is not taken into the database: its configuration %s cannot be read; correct it and start again: %w", name, file, err)
+		}
 		log.Error("a site is not taken into the database: its configuration cannot be read; correct it and start again", "file", file, "error", err)
 		return nil
 	}

@@ -799,6 +799,15 @@ func TestTakesFoldersOver(t *testing.T) {
 	if _, err := stranger.Sites(t.Context()); !errors.Is(err, site.ErrWrongMaster) || !exists(data.Config(name)) {
 		t.Errorf("another master key takes it over: %v", err)
 	}
+	// A site that has data is not passed over for a mistake in its file.
+	prepare(data, name, `{"hosts": `)
+	halted, _ := p.start(func(c *host.Config) { c.Layout = data })
+	for what, err := range map[string]error{"list": second(halted.Sites(t.Context())), "create": halted.Registry().Create(t.Context(), name)} {
+		if err == nil || !strings.Contains(err.Error(), data.Config(name)) {
+			t.Errorf("its configuration is broken, %s: %v", what, err)
+		}
+	}
+	prepare(data, name, `{"hosts": ["a.example"], "later": [1]}`)
 	prepare(data, broken, `{"hosts": `)
 	at := func(l host.Layout) func(*host.Config) { return func(c *host.Config) { c.Layout = l } }
 	first, _ := p.start(at(data), withLog)
