@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"armature/core/backup"
 	"armature/core/doctypes"
@@ -189,10 +191,44 @@ func (r *restoring) storeKey(ctx context.Context, db *store.Store) error {
 // and the bucket's folder of the one it was made from.
 func (r *restoring) config() (*site.Config, error) {
 	c, err := parseConfig(r.archive.Config)
-	if err != nil || r.name == r.archive.Header.Site {
-		return c, err
+	if err == nil && r.name != r.archive.Header.Site {
+		c, err = r.asAnother(c)
 	}
-	return r.asAnother(c)
+	if err != nil {
+		return nil, err
+	}
+	return r.apart(c)
+}
+
+// apart keeps the files in another part of the bucket where a site that is there
+// has the same one: it is about to be dropped, and what is deleted on the new one
+// must stay for the case that it is brought back.
+func (r *restoring) apart(c *site.Config) (*site.Config, error) {
+	own := &Record{Config: c, Place: r.stage.Place()}
+	bucket, prefix := own.Bucket()
+	taken := slices.ContainsFunc(r.set.table.Load().entries, func(e *entry) bool {
+		b, p := e.record.Load().Bucket()
+		return b == bucket && p == prefix
+	})
+	if bucket == "" || !taken {
+		return c, nil
+	}
+	var settings map[string]json.RawMessage
+	if err := json.Unmarshal(storageOf(c), &settings); err != nil {
+		return nil, err
+	}
+	// In front, so that neither prefix begins with the other.
+	other, err := json.Marshal(strings.ToLower(rand.Text()[:8]) + "-" + prefix)
+	if err != nil {
+		return nil, err
+	}
+	settings["prefix"] = other
+	text, err := json.Marshal(settings)
+	if err != nil {
+		return nil, err
+	}
+	r.done.Notes = append(r.done.Notes, "the files lie under a prefix of their own in the bucket")
+	return c.With(storageSetting, text)
 }
 
 func (r *restoring) asAnother(c *site.Config) (*site.Config, error) {

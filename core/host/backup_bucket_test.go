@@ -3,6 +3,7 @@ package host_test
 import (
 	"encoding/json"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,12 @@ func TestBackupOfABucket(t *testing.T) {
 	}
 	if _, err := s.Restore(t.Context(), archive, passphrase, "default", true); err != nil {
 		t.Fatal(err)
+	}
+	// What has been dropped shares nothing with what has taken its place.
+	for _, key := range own {
+		if slices.Contains(objects(), key) {
+			t.Errorf("%s is of both sites", key)
+		}
 	}
 	s.Refresh(t.Context())
 	again := open(t, s, "default")
