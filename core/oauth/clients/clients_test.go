@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -27,6 +28,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/oauth2"
 )
 
@@ -46,6 +48,9 @@ func TestClients(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if name == "PostgreSQL" && database == "" {
 				absent(t, "ARMATURE_TEST_POSTGRES names no database")
+			}
+			if database != "" {
+				database = newDatabase(t, database)
 			}
 			s := serve(t, binary, database)
 			t.Run("golang.org/x/oauth2 and go-oidc, RS256", func(t *testing.T) { goClient(t, s, "RS256", oauth2.AuthStyleAutoDetect) })
@@ -103,6 +108,33 @@ func installed(t *testing.T) string {
 	return node
 }
 
+// newDatabase makes an empty database on a server, which is dropped when the test
+// ends: an installation is alone in its database.
+func newDatabase(t *testing.T, server string) string {
+	t.Helper()
+	db, err := pgx.Connect(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "armature_clients_" + strings.ToLower(rand.Text()[:10])
+	if _, err := db.Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx := context.Background()
+		defer db.Close(ctx)
+		if _, err := db.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
 // server is a running server.
 type server struct{ origin, authorization string }
 
@@ -111,9 +143,7 @@ type server struct{ origin, authorization string }
 func serve(t *testing.T, binary, database string) *server {
 	t.Helper()
 	data := t.TempDir()
-	// The name of the site is that of its schema: two runs do not share one.
-	site := fmt.Sprintf("clients-%d", os.Getpid())
-	common := []string{"--data", data, "--site", site}
+	common := []string{"--data", data}
 	if database != "" {
 		common = append(common, "--database", database)
 	}
@@ -129,10 +159,7 @@ func serve(t *testing.T, binary, database string) *server {
 		}
 		return out
 	}
-	run("site", "new", site)
-	if database != "" {
-		t.Cleanup(func() { run("site", "drop", site, "--erase", "--yes") })
-	}
+	run("site", "new", "default")
 	cmd := exec.Command(binary, append([]string{"serve", "--listen", "127.0.0.1:0"}, common...)...)
 	cmd.Env = environment
 	out, err := cmd.StdoutPipe()
