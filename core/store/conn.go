@@ -11,7 +11,10 @@ import (
 
 // conn is where statements run: a pool, a transaction, the one writer.
 type conn interface {
-	query(ctx context.Context, st *statement, args []any) (cursor, error)
+	// query hands each row of a statement to fn; the slice is only valid during the
+	// call. It reads every row, also when fn has failed: an unfinished RETURNING
+	// keeps SQLite from moving its log into the file.
+	query(ctx context.Context, st *statement, args []any, fn rowFunc) error
 	exec(ctx context.Context, st *statement, args []any) (int64, error)
 }
 
@@ -43,20 +46,8 @@ type backend interface {
 	close() error
 }
 
-// cursor is the rows of a running statement, and the prepared statement they
-// hold.
-type cursor struct {
-	rows *sql.Rows
-	held *prepared
-}
-
-func (c cursor) close() error {
-	err := c.rows.Close()
-	if c.held != nil {
-		c.held.release()
-	}
-	return err
-}
+// rowFunc takes the values of one row.
+type rowFunc = func(values []any) error
 
 // unknownOutcome is a commit whose answer was lost: it must not be run again.
 type unknownOutcome struct{ err error }
@@ -78,10 +69,8 @@ func (s *Store) exec(ctx context.Context, c conn, st *statement, args []any) (in
 	return n, err
 }
 
-// query runs a statement and hands each row to fn; the slice is only valid
-// during the call. It reads every row even where one is expected: an unfinished
-// RETURNING keeps SQLite from moving its log into the file.
-func (s *Store) query(ctx context.Context, c conn, st *statement, args []any, fn func([]any) error) error {
+// query runs a statement that returns rows, as conn.query does.
+func (s *Store) query(ctx context.Context, c conn, st *statement, args []any, fn rowFunc) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -89,20 +78,24 @@ func (s *Store) query(ctx context.Context, c conn, st *statement, args []any, fn
 		return err
 	}
 	w := s.watch(ctx, st)
-	cur, err := c.query(ctx, st, args)
-	if err != nil {
-		w.done(args)
-		return err
-	}
-	err = scan(cur.rows, len(st.cells), fn)
-	if closed := cur.close(); err == nil {
-		err = closed
-	}
+	err := c.query(ctx, st, args, fn)
 	w.done(args)
 	return err
 }
 
-func scan(rows *sql.Rows, columns int, fn func([]any) error) error {
+// scan reads and closes what a pool of database/sql answered.
+func scan(rows *sql.Rows, err error, columns int, fn rowFunc) error {
+	if err != nil {
+		return err
+	}
+	err = scanRows(rows, columns, fn)
+	if closed := rows.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+func scanRows(rows *sql.Rows, columns int, fn rowFunc) error {
 	row := takeRow(columns)
 	defer row.put()
 	var failed error

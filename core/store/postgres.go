@@ -14,16 +14,17 @@ import (
 	"github.com/uptrace/bun/dialect/pgdialect"
 )
 
-// postgresBackend is one schema of a database, behind three handles. The server
-// may keep one plan for a statement whatever its arguments. Looking a document
-// up by name gains from that; a filtered list can lose a thousandfold, so lists
-// run where every execution is planned, except those that one index serves:
-// they run where the plan is kept, which the server by itself would not do,
-// since it does not know how little such a list costs.
+// postgresBackend is one schema of a database, behind three handles. Everything
+// that belongs together runs on writes. What is read by itself runs on kept,
+// where the server keeps one plan for a statement whatever its arguments: right
+// for looking a document up by name, and for the lists that one index serves;
+// the server by itself would go on planning those, since it does not know how
+// little such a list costs. Another list can lose a thousandfold by a kept plan,
+// so it runs on lists, where every execution is planned.
 type postgresBackend struct {
-	point *sql.DB
-	lists *sql.DB
-	kept  *sql.DB
+	writes *sql.DB
+	lists  *sql.DB
+	kept   *sql.DB
 	// turns are the transactions that may be open at once: fewer than there are
 	// connections, so that what runs by itself never waits for one of them.
 	turns  chan struct{}
@@ -56,7 +57,7 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 		return nil, err
 	}
 	b := &postgresBackend{
-		point:  postgresPool(config, writers, o),
+		writes: postgresPool(config, writers, o),
 		turns:  make(chan struct{}, writers-1),
 		wait:   o.WriteWait,
 		budget: o.Budget,
@@ -68,7 +69,7 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 	generic.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	b.kept = postgresPool(generic, 2*o.MaxConns, o)
 
-	db := bun.NewDB(b.point, pgdialect.New())
+	db := bun.NewDB(b.writes, pgdialect.New())
 	e := postgresEngine
 	if e.collate, err = prepareSchema(ctx, db, schema); err != nil {
 		err = fmt.Errorf("open PostgreSQL schema %s: %w", schema, err)
@@ -173,12 +174,24 @@ func (b *postgresBackend) begin(ctx context.Context) (transaction, error) {
 		return nil, err
 	}
 	// database/sql would roll back behind our back when ctx ends.
-	own, err := b.point.BeginTx(context.WithoutCancel(ctx), nil)
+	t, err := b.beginOn(context.WithoutCancel(ctx), nil)
 	if err != nil {
 		b.leaveTurn()
 		return nil, err
 	}
-	return &postgresTx{own, b}, nil
+	return t, nil
+}
+
+func (b *postgresBackend) beginOn(ctx context.Context, o *sql.TxOptions) (*postgresTx, error) {
+	on, err := b.writes.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own, err := on.BeginTx(ctx, o)
+	if err != nil {
+		return nil, errors.Join(err, on.Close())
+	}
+	return &postgresTx{own, on, b}, nil
 }
 
 // takeTurn waits until a transaction may begin: one of this store's, and one of
@@ -219,11 +232,11 @@ func (b *postgresBackend) takeOne(ctx context.Context, turns chan struct{}) erro
 	}
 }
 
-func (b *postgresBackend) ping(ctx context.Context) error { return b.point.PingContext(ctx) }
+func (b *postgresBackend) ping(ctx context.Context) error { return b.writes.PingContext(ctx) }
 
 func (b *postgresBackend) close() error {
 	var failed error
-	for _, db := range []*sql.DB{b.point, b.lists, b.kept} {
+	for _, db := range []*sql.DB{b.writes, b.lists, b.kept} {
 		if b.budget != nil {
 			b.budget.forget(db)
 		}
@@ -233,47 +246,36 @@ func (b *postgresBackend) close() error {
 }
 
 func (b *postgresBackend) handle(st *statement) *sql.DB {
-	switch {
-	case st.planned:
-		return b.kept
-	case st.list:
+	if st.list && !st.planned {
 		return b.lists
 	}
-	return b.point
-}
-
-func (b *postgresBackend) query(ctx context.Context, st *statement, args []any) (cursor, error) {
-	if st.fleeting {
-		args = append([]any{pgx.QueryExecModeExec}, args...)
-	}
-	rows, err := b.handle(st).QueryContext(ctx, st.text, args...)
-	if diagnosePostgres(err).class == stalePlan { // once after the table changed
-		rows, err = b.handle(st).QueryContext(ctx, st.text, args...)
-	}
-	return cursor{rows: rows}, err
+	return b.kept
 }
 
 func (b *postgresBackend) exec(ctx context.Context, st *statement, args []any) (int64, error) {
-	return affected(b.point.ExecContext(ctx, st.text, args...))
+	return affected(b.writes.ExecContext(ctx, st.text, args...))
 }
 
 func (b *postgresBackend) diagnose(err error) diagnosis { return diagnosePostgres(err) }
 
-// postgresTx is a transaction on one connection.
+// postgresTx is a transaction, and the connection it has.
 type postgresTx struct {
 	*sql.Tx
-	b *postgresBackend
+	on *sql.Conn
+	b  *postgresBackend
 }
 
-func (t *postgresTx) query(ctx context.Context, st *statement, args []any) (cursor, error) {
+func (t *postgresTx) query(ctx context.Context, st *statement, args []any, fn rowFunc) error {
+	mode := pgx.QueryExecModeCacheStatement
 	switch {
 	case st.fleeting:
-		args = append([]any{pgx.QueryExecModeExec}, args...)
+		mode = pgx.QueryExecModeExec
 	case st.list && !st.planned: // planned for its arguments, as on the handle for lists
-		args = append([]any{pgx.QueryExecModeCacheDescribe}, args...)
+		mode = pgx.QueryExecModeCacheDescribe
 	}
-	rows, err := t.QueryContext(ctx, st.text, args...)
-	return cursor{rows: rows}, err
+	return native(t.on, func(c *pgx.Conn) error {
+		return readRows(ctx, c, st, mode, args, fn)
+	})
 }
 
 func (t *postgresTx) exec(ctx context.Context, st *statement, args []any) (int64, error) {
@@ -286,6 +288,7 @@ func (t *postgresTx) exec(ctx context.Context, st *statement, args []any) (int64
 // commit tells a commit that failed from one whose answer was lost.
 func (t *postgresTx) commit(context.Context) error {
 	defer t.b.leaveTurn()
+	defer t.on.Close() // has nothing to say that Commit has not
 	err := t.Commit()
 	if err == nil || errors.Is(err, pgx.ErrTxCommitRollback) || diagnosePostgres(err).class == again {
 		return err
@@ -295,5 +298,6 @@ func (t *postgresTx) commit(context.Context) error {
 
 func (t *postgresTx) rollback() {
 	_ = t.Rollback() // the server rolls back what it loses sight of
+	_ = t.on.Close()
 	t.b.leaveTurn()
 }

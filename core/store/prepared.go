@@ -84,6 +84,17 @@ func (s *statements) evict(p *prepared) {
 	p.drop()
 }
 
+// query runs the statement of a text, which it prepares where nobody has.
+func (s *statements) query(ctx context.Context, st *statement, args []any, fn rowFunc) error {
+	p, err := s.take(ctx, st.text)
+	if err != nil {
+		return err
+	}
+	defer p.release()
+	rows, err := p.stmt.QueryContext(ctx, args...)
+	return scan(rows, err, len(st.cells), fn)
+}
+
 func (p *prepared) drop() {
 	if p.uses--; p.uses == 0 {
 		_ = p.stmt.Close() // nothing to tell anybody

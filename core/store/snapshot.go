@@ -100,9 +100,9 @@ func (b *sqliteBackend) snapshot(ctx context.Context) (transaction, error) {
 // sqliteSnapshot is a reader in a transaction.
 type sqliteSnapshot struct{ c *sql.Conn }
 
-func (r *sqliteSnapshot) query(ctx context.Context, st *statement, args []any) (cursor, error) {
+func (r *sqliteSnapshot) query(ctx context.Context, st *statement, args []any, fn rowFunc) error {
 	rows, err := r.c.QueryContext(ctx, st.text, args...)
-	return cursor{rows: rows}, err
+	return scan(rows, err, len(st.cells), fn)
 }
 
 func (r *sqliteSnapshot) exec(context.Context, *statement, []any) (int64, error) {
@@ -121,14 +121,13 @@ func (b *postgresBackend) snapshot(ctx context.Context) (transaction, error) {
 	if err := b.takeTurn(ctx); err != nil {
 		return nil, err
 	}
-	own, err := b.point.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	t, err := b.beginOn(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		b.leaveTurn()
 		return nil, err
 	}
-	t := &postgresTx{own, b}
 	for _, limit := range []string{"statement_timeout", "idle_in_transaction_session_timeout"} {
-		if _, err := own.ExecContext(ctx, "SET LOCAL "+limit+" = 0"); err != nil {
+		if _, err := t.ExecContext(ctx, "SET LOCAL "+limit+" = 0"); err != nil {
 			t.rollback()
 			return nil, err
 		}

@@ -81,24 +81,15 @@ func (b *sqliteBackend) reader() conn { return b }
 
 // query runs a statement on a reader. Watching a context costs as much as a
 // small list, so only shapes known to be slow can be cancelled.
-func (b *sqliteBackend) query(ctx context.Context, st *statement, args []any) (cursor, error) {
+func (b *sqliteBackend) query(ctx context.Context, st *statement, args []any, fn rowFunc) error {
 	if st.fleeting {
 		rows, err := b.pool.QueryContext(ctx, st.text, args...)
-		return cursor{rows: rows}, err
-	}
-	p, err := b.texts.take(ctx, st.text)
-	if err != nil {
-		return cursor{}, err
+		return scan(rows, err, len(st.cells), fn)
 	}
 	if !st.cancellable() {
-		ctx = context.Background()
+		ctx = context.WithoutCancel(ctx)
 	}
-	rows, err := p.stmt.QueryContext(ctx, args...)
-	if err != nil {
-		p.release()
-		return cursor{}, err
-	}
-	return cursor{rows, p}, nil
+	return b.texts.query(ctx, st, args, fn)
 }
 
 func (b *sqliteBackend) exec(context.Context, *statement, []any) (int64, error) {

@@ -179,24 +179,15 @@ func (w *writer) control(text string) error {
 func (w *writer) abandon() { _ = w.control("ROLLBACK") }
 
 // query runs a statement for whoever has the writer.
-func (w *writer) query(ctx context.Context, st *statement, args []any) (cursor, error) {
+func (w *writer) query(ctx context.Context, st *statement, args []any, fn rowFunc) error {
 	if !st.cancellable() {
 		ctx = context.Background()
 	}
 	if st.fleeting {
 		rows, err := w.conn.QueryContext(ctx, st.text, args...)
-		return cursor{rows: rows}, err
+		return scan(rows, err, len(st.cells), fn)
 	}
-	p, err := w.texts.take(ctx, st.text)
-	if err != nil {
-		return cursor{}, err
-	}
-	rows, err := p.stmt.QueryContext(ctx, args...)
-	if err != nil {
-		p.release()
-		return cursor{}, err
-	}
-	return cursor{rows, p}, nil
+	return w.texts.query(ctx, st, args, fn)
 }
 
 // exec runs a statement for whoever has the writer. Nothing interrupts it: it
