@@ -10,6 +10,7 @@ import (
 
 	"armature/plugins/bundle"
 	"armature/plugins/manifest"
+	"armature/plugins/script"
 )
 
 func (a *app) pluginBuildCommand() *cobra.Command {
@@ -29,9 +30,9 @@ func (a *app) pluginBuildCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			script := module == "" && bundle.IsScript(dir)
+			isScript := module == "" && (bundle.IsScript(dir) || script.IsTest(dir))
 			switch {
-			case output == "" && script:
+			case output == "" && isScript:
 				// Beside it: in the folder it would be a second module.
 				output = abs + ".wasm"
 			case output == "":
@@ -39,7 +40,7 @@ func (a *app) pluginBuildCommand() *cobra.Command {
 			}
 			var b *bundle.Bundle
 			var size int
-			if script {
+			if isScript {
 				b, size, err = a.buildScript(dir, output)
 			} else {
 				b, size, err = a.buildPlugin(cmd.Context(), dir, module, output)
@@ -58,14 +59,19 @@ func (a *app) pluginBuildCommand() *cobra.Command {
 
 func (a *app) pluginTestCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "test [DIR]",
+		Use:   "test [DIR | SCRIPT]",
 		Short: "Run a plugin's own tests, without a server",
 		Long: "Run a plugin's own tests, without a server: go test, the #[test] functions of src/lib.rs, each\n" +
 			"*_test.c or *_test.cpp as a native program, the tests in plugin.zig, test.mjs of a plugin in\n" +
-			"AssemblyScript or WebAssembly text. Each SDK has a stub that stands in for the server.",
+			"AssemblyScript or WebAssembly text. Each SDK has a stub that stands in for the server.\n\n" +
+			"The tests of a script are in *.test.js or *.test.ts, beside it or in its folder, and need no other\n" +
+			"program: what runs scripts on a server runs them here. SCRIPT is one of them, or one test.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := folder(args)
+			if isScriptTest(dir) {
+				return a.testScript(cmd.Context(), dir)
+			}
 			l, err := languageOf(dir)
 			if err == nil {
 				err = a.inWorkshop(dir, func(w *workshop) error { return l.test(cmd.Context(), w) })

@@ -54,6 +54,7 @@ func languageOf(dir string) (language, error) {
 			looked = append(looked, fmt.Sprintf("%s (%s)", pattern, l.name))
 		}
 	}
+	looked = append(looked, "main.js or main.ts (scripts)")
 	return language{}, fmt.Errorf("there is none of %s; what another tool has built is given with --module", strings.Join(looked, ", "))
 }
 

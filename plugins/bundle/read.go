@@ -46,9 +46,12 @@ func parts(path string) (wasm, text []byte, err error) {
 		return nil, nil, err
 	}
 	if !info.IsDir() {
-		if script.Is(path) {
+		switch {
+		case script.Is(path):
 			wasm, err = readScript(path, "")
-		} else {
+		case script.IsTest(path):
+			err = fmt.Errorf("%s is a test of a script, and no plugin", filepath.Base(path))
+		default:
 			wasm, err = readFile(path, MaxSize)
 		}
 		return wasm, nil, err

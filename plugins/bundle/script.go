@@ -56,6 +56,10 @@ func readScript(main, dir string) ([]byte, error) {
 	return Embed(describe(m, s), text)
 }
 
+// Runnable is the module that stands for a script of which nothing is claimed, to
+// be run but not installed.
+func Runnable(s *script.Script) []byte { return describe(&manifest.Manifest{}, s) }
+
 // draft is a script's manifest with what its author wrote, member by member.
 type draft struct {
 	members map[string]json.RawMessage

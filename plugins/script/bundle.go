@@ -29,24 +29,21 @@ func bundle(main, root string) (*Script, error) {
 	if err := readable(main); err != nil {
 		return nil, err
 	}
-	result := api.Build(api.BuildOptions{
-		EntryPoints:    []string{main},
-		AbsWorkingDir:  dir,
-		Outfile:        filepath.Join(dir, "script.js"), // where the map's paths start; nothing is written
-		Bundle:         true,
-		Write:          false,
-		Format:         api.FormatESModule,
-		Target:         api.ES2022,
-		Platform:       api.PlatformNeutral,
-		MainFields:     []string{"module", "main"},
-		Conditions:     []string{"module"},
-		Charset:        api.CharsetUTF8,
-		Sourcemap:      api.SourceMapExternal,
-		SourcesContent: api.SourcesContentExclude,
-		TsconfigRaw:    `{}`, // else one of any folder above would count
-		LogLevel:       api.LogLevelSilent,
-		Plugins:        []api.Plugin{fence(dir, root != "")},
-	})
+	return join(dir, api.BuildOptions{EntryPoints: []string{main}, Plugins: []api.Plugin{fence(dir, root != "")}})
+}
+
+// join has esbuild join what lies in dir; the options say what to begin with.
+func join(dir string, o api.BuildOptions) (*Script, error) {
+	o.AbsWorkingDir = dir
+	o.Outfile = filepath.Join(dir, "script.js") // where the map's paths start; nothing is written
+	o.Bundle, o.Write = true, false
+	o.Format, o.Target, o.Platform = api.FormatESModule, api.ES2022, api.PlatformNeutral
+	o.MainFields, o.Conditions = []string{"module", "main"}, []string{"module"}
+	o.Charset = api.CharsetUTF8
+	o.Sourcemap, o.SourcesContent = api.SourceMapExternal, api.SourcesContentExclude
+	o.TsconfigRaw = `{}` // else one of any folder above would count
+	o.LogLevel = api.LogLevelSilent
+	result := api.Build(o)
 	if len(result.Errors) > 0 {
 		return nil, problems(result.Errors)
 	}
@@ -122,6 +119,8 @@ func bare(path string) bool {
 // refused says why something cannot be imported, if that is plain from its name.
 func refused(path string, folder bool) string {
 	switch {
+	case path == TestModule:
+		return fmt.Sprintf("%q is for tests, in files such as shop.test.js", path)
 	case strings.HasPrefix(path, "node:"):
 		return fmt.Sprintf("%q is Node.js's own; a plugin has the functions of sdk/js/armature.d.ts", path)
 	case strings.Contains(path, "://") || strings.HasPrefix(path, "data:"):

@@ -49,19 +49,24 @@ func (s *Script) Place(field string) (Place, bool) {
 
 // source finds a place of the code in the author's file.
 func (s *Script) source(offset int) (Place, bool) {
-	m, err := sourcemap.Parse("", s.Map)
-	if err != nil {
-		return Place{}, false
-	}
 	before := s.Code[:offset]
-	line := bytes.Count(before, []byte("\n")) + 1
 	column := 0 // source maps count as JavaScript does
 	for rest := before[bytes.LastIndexByte(before, '\n')+1:]; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
 		column += len(utf16.AppendRune(nil, r))
 		rest = rest[size:]
 	}
-	file, _, line, column, ok := m.Source(line, column)
+	return s.Source(bytes.Count(before, []byte("\n"))+1, column+1)
+}
+
+// Source finds a place in the code, as a stack of JavaScript has it, in the
+// author's file. Columns are those of JavaScript, in UTF-16.
+func (s *Script) Source(line, column int) (Place, bool) {
+	m, err := sourcemap.Parse("", s.Map)
+	if err != nil {
+		return Place{}, false
+	}
+	file, _, line, column, ok := m.Source(line, column-1)
 	return Place{file, line, column + 1}, ok
 }
 

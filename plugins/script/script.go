@@ -33,13 +33,17 @@ var extensions = []string{".ts", ".js", ".mts", ".mjs"}
 // Is reports whether a file of that name is a source: neither hidden, nor
 // declarations, nor tests.
 func Is(path string) bool {
+	stem, ok := stem(path)
+	return ok && !strings.HasSuffix(stem, ".d") && !strings.HasSuffix(stem, testSuffix)
+}
+
+// stem is the name of a file without its extension, which is one of a source's.
+// Hidden files have none.
+func stem(path string) (string, bool) {
 	name := filepath.Base(path)
 	ext := filepath.Ext(name)
-	if strings.HasPrefix(name, ".") || !slices.Contains(extensions, ext) {
-		return false
-	}
 	stem := strings.TrimSuffix(name, ext)
-	return stem != "" && !strings.HasSuffix(stem, ".d") && !strings.HasSuffix(stem, ".test")
+	return stem, stem != "" && !strings.HasPrefix(name, ".") && slices.Contains(extensions, ext)
 }
 
 // Name is the name of the plugin whose source is a file of that name: acme.shop

@@ -157,6 +157,54 @@ func TestIs(t *testing.T) {
 	}
 }
 
+func TestIsTest(t *testing.T) {
+	for name, want := range map[string]bool{
+		"shop.test.js": true, "acme.shop.test.ts": true, "a.test.mjs": true, "shop.js": false, "test.js": false, "test.mjs": false,
+		".test.js": false, ".shop.test.js": false, "shop.test.json": false, "shop.test.wasm": false, "shop_test.js": false,
+	} {
+		if script.IsTest(name) != want {
+			t.Errorf("IsTest(%q) = %v", name, !want)
+		}
+		if want && script.Is(name) {
+			t.Errorf("%s is a plugin", name)
+		}
+	}
+}
+
+// TestReadTest: the test and what it is about are joined, and places are found in
+// both.
+func TestReadTest(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"main.ts": "export const list = 1;\nexport function run() {}", "lib/a.ts": "export const a: number = 1;",
+		"lib/a.test.ts": "import { test } from 'armature:test';\nimport { a } from './a';\ntest('x', () => a);",
+	})
+	s, err := script.ReadTest(filepath.Join(dir, "lib", "a.test.ts"), filepath.Join(dir, "main.ts"), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"list", "run"}; !slices.Equal(s.Functions, want) {
+		t.Errorf("functions %v, want %v", s.Functions, want)
+	}
+	line := 0
+	for i, text := range strings.Split(string(s.Code), "\n") {
+		if strings.HasPrefix(text, `test("x"`) {
+			line = i + 1
+		}
+	}
+	if p, ok := s.Source(line, 1); !ok || p.File != "lib/a.test.ts" || p.Line != 3 || p.Column != 1 {
+		t.Errorf("line %d is from %+v, %v", line, p, ok)
+	}
+	if _, err := script.ReadTest(filepath.Join(dir, "lib", "a.test.ts"), "", filepath.Join(dir, "lib")); err != nil {
+		t.Errorf("without a plugin: %v", err)
+	}
+	if _, err := script.ReadTest(filepath.Join(dir, "lib", "a.test.ts"), filepath.Join(dir, "main.ts"), filepath.Join(dir, "lib")); err == nil || !strings.Contains(err.Error(), "outside") {
+		t.Errorf("a plugin from elsewhere: %v", err)
+	}
+	if _, err := script.Read(filepath.Join(dir, "lib", "a.test.ts"), filepath.Join(dir, "lib")); err == nil || !strings.Contains(err.Error(), "is for tests") {
+		t.Errorf("a test as a plugin: %v", err)
+	}
+}
+
 // FuzzRead: whatever is in a file, reading it ends, and what it finds is in order.
 func FuzzRead(f *testing.F) {
 	f.Add(`export const manifest = {name: "a.b", methods: {f: {verbs: ["GET"]}}}; export function f() {}`)

@@ -30,6 +30,7 @@ const headroom = 256 << 10
 // Interpreter is QuickJS with the host of armature1.
 type Interpreter struct {
 	host map[string]hostFunc
+	more []byte // of the prelude
 }
 
 type hostFunc = func(*engine.Call, []uint64)
@@ -45,6 +46,11 @@ func New(imports []engine.Import) *Interpreter {
 	}
 	return q
 }
+
+// With is the interpreter with a text that follows the prelude and is in its
+// scope: it can see and replace what the prelude asks the host by. Tests of
+// scripts are run so.
+func (q *Interpreter) With(text []byte) *Interpreter { return &Interpreter{host: q.host, more: text} }
 
 // Section is abi.ScriptSection.
 func (q *Interpreter) Section() string { return abi.ScriptSection }
@@ -85,7 +91,7 @@ func (q *Interpreter) Boot(c *engine.Call) (engine.Program, error) {
 	if text, ok := section(c, abi.ScriptMapSection); ok {
 		p.source = &sources{text: text}
 	}
-	library, err := p.library(v)
+	library, err := p.library(v, q.more)
 	if err != nil {
 		return nil, err
 	}
@@ -119,13 +125,13 @@ func section(c *engine.Call, name string) ([]byte, bool) {
 }
 
 // library evaluates the prelude and hands it the host's functions.
-func (p *program) library(v vm) (library uint64, err error) {
+func (p *program) library(v vm, more []byte) (library uint64, err error) {
 	host := v.do("qjs_new_object")
 	for _, name := range slices.Sorted(maps.Keys(hostCalls)) { // the same everywhere, as a replay needs it
 		f := v.do("qjs_new_host_function", v.text(name), uint64(len(name)), 0)
 		v.do("qjs_set_prop_string", host, v.text(name), f)
 	}
-	prelude := v.eval(preludeText(), preludeFile, 0)
+	prelude := v.eval(preludeText(more), preludeFile, 0)
 	if err := p.exception(v, prelude, 0); err != nil {
 		return 0, err
 	}

@@ -10,8 +10,9 @@ import (
 var prelude embed.FS
 
 // preludeText is one function of all files, which share its scope. Their names
-// are in the order in which they need each other.
-func preludeText() []byte {
+// are in the order in which they need each other. more comes behind them, in a
+// scope of its own.
+func preludeText(more []byte) []byte {
 	var b bytes.Buffer
 	b.WriteString("(function (host) {\n\"use strict\";\n")
 	_ = fs.WalkDir(prelude, ".", func(path string, d fs.DirEntry, err error) error {
@@ -21,6 +22,8 @@ func preludeText() []byte {
 		}
 		return err
 	})
-	b.WriteString("return { call: callExport, tick, install, describe, where };\n})")
+	b.WriteString("{\n")
+	b.Write(more)
+	b.WriteString("}\nreturn { call: callExport, tick, install, describe, where };\n})")
 	return b.Bytes()
 }

@@ -1,0 +1,120 @@
+package main_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// scriptWithTests is a script, a test that passes and one that fails.
+var scriptWithTests = map[string]string{
+	"acme.sum.ts": `export function sum({ a, b }: { a: number; b: number }) { return a + b }`,
+	"acme.sum.test.ts": `import { test, assert, host } from "armature:test";
+test("adds", async () => {
+  console.log("adding");
+  assert.equal(await host.call("sum", { a: 1, b: 2 }), 3);
+});
+`,
+	"wrong/acme.sum.ts": `export function sum({ a, b }: { a: number; b: number }) { return a - b }`,
+	"wrong/acme.sum.test.ts": `import { test, assert } from "armature:test";
+import { sum } from "./acme.sum.ts";
+type Two = { a: number; b: number };
+test("adds", () => {
+  const two: Two = { a: 1, b: 2 };
+  assert.equal(sum(two), 3);
+});
+test("subtracts", () => assert.equal(sum({ a: 1, b: 2 }), -1));
+`,
+}
+
+// TestScriptTests: the tests of a script need nothing but the program.
+func TestScriptTests(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	dir := t.TempDir()
+	for name, text := range scriptWithTests {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		put(t, path, []byte(text))
+	}
+	t.Setenv("PATH", t.TempDir())
+	for _, path := range []string{dir, filepath.Join(dir, "acme.sum.ts"), filepath.Join(dir, "acme.sum.test.ts")} {
+		out, stderr, err := in.try("", "plugin", "test", path)
+		if err != nil || out != "the tests pass\n" || stderr != "pass  acme.sum.test.ts:2: adds\n      | adding\n" {
+			t.Errorf("%s: %v\n%s%s", path, err, out, stderr)
+		}
+	}
+
+	wrong := filepath.Join(dir, "wrong")
+	out, stderr, err := in.try("", "plugin", "test", wrong)
+	const want = `FAIL  acme.sum.test.ts:4: adds
+      AssertionError: The values are not equal
+        expected: 3
+        actual:   -1
+      at <anonymous> (acme.sum.test.ts:6:20)
+pass  acme.sum.test.ts:8: subtracts
+`
+	if err == nil || out != "" || !strings.HasPrefix(stderr, want) || !strings.HasSuffix(stderr, ": 1 of 2 tests fail\n") {
+		t.Errorf("%v\n%s%s", err, out, stderr)
+	}
+	out, _, err = in.try("", "plugin", "test", wrong, "--json")
+	var said struct {
+		Passed bool
+		Tests  []struct {
+			File, Test, Error string
+			Line              int
+			Trace             []string
+		}
+	}
+	if jsonErr := json.Unmarshal([]byte(out), &said); jsonErr != nil || err == nil || said.Passed || len(said.Tests) != 2 {
+		t.Fatalf("%v %v\n%s", err, jsonErr, out)
+	}
+	if one := said.Tests[0]; one.File != "acme.sum.test.ts" || one.Test != "adds" || one.Line != 4 || !strings.Contains(one.Error, "actual:   -1") || len(one.Trace) != 1 {
+		t.Errorf("%+v", one)
+	}
+	if out := in.run("plugin", "test", dir, "--json"); !strings.HasPrefix(out, `{"passed":true,"tests":[{"file":"acme.sum.test.ts","line":2,"test":"adds","log":["adding"]}]}`) {
+		t.Errorf("%s", out)
+	}
+}
+
+// TestScriptTestIsNoPlugin: a server does not take a test for a plugin, nor does
+// what builds and installs plugins.
+func TestScriptTestIsNoPlugin(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	for _, name := range []string{"acme.sum.ts", "acme.sum.test.ts"} {
+		in.drop(name, scriptWithTests[name])
+	}
+	in.drop("acme.both/main.js", "export function f() { return 1 }")
+	in.drop("acme.both/main.test.js", `import { test } from "armature:test"; import { f } from "./main.js"; test("f", () => f());`)
+	in.drop("lone.test.js", "export function bad() {}")
+	s := in.serve()
+	s.auth = in.keys("Administrator")
+	eventually(t, "the scripts serve", func() bool {
+		return s.message("acme.sum.sum", map[string]any{"a": 1, "b": 2}) == "3" && s.message("acme.both.f", map[string]any{}) == "1"
+	})
+	for _, p := range s.want("GET", "/api/method/framework.plugins.list", nil).([]any) {
+		if p := p.(map[string]any); strings.Contains(p["name"].(string), "test") || p["status"] != "Active" {
+			t.Errorf("a plugin %v", p)
+		}
+	}
+	for _, method := range []string{"acme.sum.test.sum", "lone.test.bad", "lone.bad"} {
+		if status, _ := s.call("POST", "/api/method/"+method, map[string]any{}); status == http.StatusOK {
+			t.Errorf("%s answers", method)
+		}
+	}
+	test := filepath.Join(in.data, "plugins", "lone.test.js")
+	for _, command := range []string{"build", "install", "inspect"} {
+		if _, stderr, err := in.try("", "plugin", command, test); err == nil || !strings.Contains(stderr, "lone.test.js is a test of a script") {
+			t.Errorf("plugin %s: %v %s", command, err, stderr)
+		}
+	}
+	built := filepath.Join(in.data, "both.wasm")
+	in.run("plugin", "build", filepath.Join(in.data, "plugins", "acme.both"), "-o", built)
+	if wasm, err := os.ReadFile(built); err != nil || strings.Contains(string(wasm), "armature:test") {
+		t.Errorf("the test is in the plugin: %v", err)
+	}
+}
