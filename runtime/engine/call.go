@@ -41,8 +41,7 @@ type Call struct {
 	module       *Module
 	in           *instance // while the guest runs
 	base         context.Context
-	ctx          context.Context // base with the deadline, once asked for
-	cancel       context.CancelFunc
+	ctx          *bounded // base with the deadline, once asked for
 	started      time.Time
 	deadline     time.Time
 	limits       Limits // in force
@@ -99,11 +98,11 @@ func (c *Call) Remaining() Limits {
 // Deadline is when the call's time is up.
 func (c *Call) Deadline() time.Time { return c.deadline }
 
-// Context is the caller's context, ending with the call's wall-clock limit. It
-// costs a timer, so host functions that cannot block should not ask for it.
+// Context is the caller's context, ending with the call and with its wall-clock
+// limit. It costs a timer as soon as somebody waits for it.
 func (c *Call) Context() context.Context {
-	if c.cancel == nil {
-		c.ctx, c.cancel = context.WithDeadline(c.base, c.deadline)
+	if c.ctx == nil {
+		c.ctx = &bounded{base: c.base, deadline: c.deadline}
 	}
 	return c.ctx
 }

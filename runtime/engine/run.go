@@ -143,8 +143,8 @@ func (c *Call) begin(ctx context.Context, m *Module) {
 
 // end closes the books of the call.
 func (c *Call) end() {
-	if c.cancel != nil {
-		c.cancel()
+	if c.ctx != nil {
+		c.ctx.end()
 	}
 	c.usage.Wall = time.Since(c.started)
 	if p := c.Parent; p != nil {

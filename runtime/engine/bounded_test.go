@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// TestBounded: whoever looks, waits, or derives a context sees what they would
+// see of one of context.WithDeadline, whatever has been done with it before.
+func TestBounded(t *testing.T) {
+	type stringKey string
+	const long = time.Hour
+	tests := []struct {
+		name string
+		wall time.Duration
+		do   func(b *bounded, cancelBase func())
+		want error
+	}{
+		{"nothing", long, func(*bounded, func()) {}, nil},
+		{"time is up", -1, func(*bounded, func()) {}, context.DeadlineExceeded},
+		{"time is up, then the caller goes", -1, func(b *bounded, gone func()) { _ = b.Err(); gone() }, context.DeadlineExceeded},
+		{"the caller goes", long, func(_ *bounded, gone func()) { gone() }, context.Canceled},
+		{"the caller of a waiter goes", long, func(b *bounded, gone func()) { b.Done(); gone() }, context.Canceled},
+		{"the call ends", long, func(b *bounded, _ func()) { b.end() }, context.Canceled},
+		{"the call of a waiter ends", long, func(b *bounded, _ func()) { b.Done(); b.end() }, context.Canceled},
+		{"time is up and the call ends", -1, func(b *bounded, _ func()) { _ = b.Err(); b.end() }, context.DeadlineExceeded},
+	}
+	for _, tt := range tests {
+		looks := map[string]func(ctx context.Context) error{
+			"Err": context.Context.Err,
+			"Done": func(ctx context.Context) error {
+				select {
+				case <-ctx.Done():
+					return ctx.Err()
+				default:
+					return nil
+				}
+			},
+			"Cause": context.Cause,
+			"a child": func(ctx context.Context) error {
+				child, cancel := context.WithCancel(ctx)
+				defer cancel()
+				return child.Err()
+			},
+		}
+		for look, at := range looks {
+			t.Run(tt.name+"/"+look, func(t *testing.T) {
+				base, gone := context.WithCancel(context.WithValue(t.Context(), stringKey("k"), "v"))
+				defer gone()
+				b := &bounded{base: base, deadline: time.Now().Add(tt.wall)}
+				defer b.end()
+				tt.do(b, gone)
+				for range 2 {
+					if err := at(b); !errors.Is(err, tt.want) || (err == nil) != (tt.want == nil) {
+						t.Errorf("got %v, want %v", err, tt.want)
+					}
+				}
+				if v := b.Value(stringKey("k")); v != "v" {
+					t.Errorf("the value is %v", v)
+				}
+				if d, ok := b.Deadline(); !ok || !d.Equal(b.deadline) {
+					t.Errorf("the deadline is %v, %v", d, ok)
+				}
+			})
+		}
+	}
+}
+
+// TestBoundedWakes: those who wait, and what they derive, hear of the end.
+func TestBoundedWakes(t *testing.T) {
+	for name, end := range map[string]func(b *bounded, gone func()){
+		"by its time":   func(*bounded, func()) {},
+		"by the call":   func(b *bounded, _ func()) { b.end() },
+		"by the caller": func(_ *bounded, gone func()) { gone() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			base, gone := context.WithCancel(t.Context())
+			defer gone()
+			wall := time.Hour
+			if name == "by its time" {
+				wall = 10 * time.Millisecond
+			}
+			b := &bounded{base: base, deadline: time.Now().Add(wall)}
+			defer b.end()
+			child, cancel := context.WithCancel(b)
+			defer cancel()
+			end(b, gone)
+			for _, ctx := range []context.Context{b, child} {
+				select {
+				case <-ctx.Done():
+				case <-time.After(10 * time.Second):
+					t.Fatal("nobody hears of it")
+				}
+				if ctx.Err() == nil {
+					t.Error("it has ended without an error")
+				}
+			}
+		})
+	}
+}
