@@ -11,22 +11,9 @@ import (
 	"armature/runtime/abi"
 )
 
-// key names a document.
-type key struct {
-	DocType string `json:"doctype"`
-	Name    string `json:"name"`
-}
-
-func (k key) check(name string) error {
-	if err := need(name, "doctype", k.DocType); err != nil {
-		return err
-	}
-	return need(name, "name", k.Name)
-}
-
 func docGet(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
-	var k key
-	if err := decode(abi.DocGet, request, &k); err != nil {
+	k, err := readKey(abi.DocGet, request)
+	if err != nil {
 		return nil, err
 	}
 	if err := k.check(abi.DocGet); err != nil {
@@ -124,24 +111,24 @@ var (
 )
 
 func docSubmit(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
-	var k key
-	if err := decode(abi.DocSubmit, request, &k); err != nil {
+	k, err := readKey(abi.DocSubmit, request)
+	if err != nil {
 		return nil, err
 	}
 	return st.update(ctx, abi.DocSubmit, dst, k, submitted)
 }
 
 func docCancel(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
-	var k key
-	if err := decode(abi.DocCancel, request, &k); err != nil {
+	k, err := readKey(abi.DocCancel, request)
+	if err != nil {
 		return nil, err
 	}
 	return st.update(ctx, abi.DocCancel, dst, k, cancelled)
 }
 
 func docDelete(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
-	var k key
-	if err := decode(abi.DocDelete, request, &k); err != nil {
+	k, err := readKey(abi.DocDelete, request)
+	if err != nil {
 		return nil, err
 	}
 	if err := k.check(abi.DocDelete); err != nil {

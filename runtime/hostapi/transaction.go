@@ -56,16 +56,20 @@ func (st *State) begin() { st.transaction.begun = st.transaction.begun || !st.tr
 
 // read runs an operation that only reads: in the transaction, or outside of it
 // where that may be and it has not begun.
-func (st *State) read(ctx context.Context, dst []byte, fn func(tx document.Tx, dst []byte) ([]byte, error)) (out []byte, err error) {
+func (st *State) read(ctx context.Context, dst []byte, fn func(tx document.Tx, dst []byte) ([]byte, error)) ([]byte, error) {
 	t := st.transaction
-	if t.views == nil || t.begun {
-		tx, err := st.tx()
-		if err != nil {
-			return nil, err
-		}
-		return fn(tx, dst)
+	if t.views != nil && !t.begun {
+		return readOutside(ctx, t.views, dst, fn)
 	}
-	err = t.views.Read(ctx, func(tx document.Tx) error {
+	tx, err := st.tx()
+	if err != nil {
+		return nil, err
+	}
+	return fn(tx, dst)
+}
+
+func readOutside(ctx context.Context, views document.Store, dst []byte, fn func(tx document.Tx, dst []byte) ([]byte, error)) (out []byte, err error) {
+	err = views.Read(ctx, func(tx document.Tx) error {
 		out, err = fn(tx, dst)
 		return err
 	})
