@@ -61,9 +61,14 @@ func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]b
 		tape = &hostapi.Tape{}
 		st.Record(tape)
 	}
-	ctx, span := trace.Start(ctx, trace.Internal, "guest "+x.label)
+	var span trace.Span
+	if trace.Of(ctx) != nil {
+		ctx, span = trace.Start(ctx, trace.Internal, "guest "+x.label)
+	}
 	usage, err := st.Run(ctx, x.module, x.name, limits)
-	x.endSpan(span, usage, err)
+	if span != nil {
+		x.endSpan(span, usage, err)
+	}
 	if cfg.Budget != nil {
 		cfg.Budget.Charge(ctx, x.plugin.Site, x.plugin.Name, cpu(usage.Fuel-min(usage.Fuel, usage.Nested)))
 	}
@@ -119,8 +124,11 @@ func (x *export) endSpan(span trace.Span, usage engine.Usage, err error) {
 
 // again reports whether a call ended only to be run once more.
 func again(err error) bool {
+	if err == nil || errors.Is(err, document.ErrReadOnly) {
+		return err != nil
+	}
 	var f *fault.Error
-	return err != nil && (errors.Is(err, document.ErrReadOnly) || !errors.As(err, &f))
+	return !errors.As(err, &f)
 }
 
 // log writes a line about a call that failed. What a plugin refuses is its
