@@ -7,6 +7,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"slices"
 	"strings"
 
 	"armature/core/fault"
@@ -49,21 +50,16 @@ func (a *arguments) methodArgs() method.Args {
 	if a.isJSON {
 		return a.json.Without(dropped...)
 	}
-	return method.ArgsMap(a.values())
-}
-
-// values are the arguments as a map of texts.
-func (a *arguments) values() map[string]any {
-	m := make(map[string]any, len(a.pairs))
+	if len(a.pairs) == 0 {
+		return method.Args{}
+	}
+	texts := make([]method.Text, 0, len(a.pairs))
 	for _, p := range a.pairs {
-		if _, taken := m[p.key]; !taken {
-			m[p.key] = p.value
+		if !slices.Contains(dropped, p.key) {
+			texts = append(texts, method.Text{Name: p.key, Value: p.value})
 		}
 	}
-	for _, name := range dropped {
-		delete(m, name)
-	}
-	return m
+	return method.ArgsTexts(texts)
 }
 
 // readArguments reads the arguments once.

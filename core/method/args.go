@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
+	"armature/core/document"
 	"armature/core/fault"
 )
 
@@ -13,8 +15,12 @@ import (
 // asks. Guests get the text as it came.
 type Args struct {
 	text    []byte
+	texts   []Text // by name
 	decoded map[string]any
 }
+
+// Text is one argument of a query string or a form.
+type Text struct{ Name, Value string }
 
 // ArgsJSON takes the text of a request body. A list becomes the argument "data"
 // (reference section 0.2); anything but an object or a list, text that is not
@@ -39,16 +45,29 @@ func ArgsJSON(text []byte) (Args, error) {
 	return Args{}, fault.Invalid("DataError", "The request body must be a JSON object")
 }
 
-// ArgsMap takes arguments that are already values, such as those of a query
-// string or of another method.
+// ArgsMap takes arguments that are already values, such as those of another
+// method.
 func ArgsMap(m map[string]any) Args { return Args{decoded: m} }
+
+// ArgsTexts takes the arguments of a query string or a form. Of those with the
+// same name the first counts. The list is not the giver's any more.
+func ArgsTexts(list []Text) Args {
+	if len(list) > 1 {
+		slices.SortStableFunc(list, func(a, b Text) int { return strings.Compare(a.Name, b.Name) })
+		list = slices.CompactFunc(list, func(a, b Text) bool { return a.Name == b.Name })
+	}
+	return Args{texts: list}
+}
 
 // JSON returns the arguments as the text of a JSON object.
 func (a *Args) JSON() ([]byte, error) {
-	if a.text == nil {
-		if len(a.decoded) == 0 {
-			return []byte("{}"), nil
-		}
+	switch {
+	case a.text != nil:
+	case a.texts != nil:
+		a.text = appendTexts(nil, a.texts)
+	case len(a.decoded) == 0:
+		return []byte("{}"), nil
+	default:
 		text, err := json.Marshal(a.decoded)
 		if err != nil {
 			return nil, fault.Wrap(fault.Validation, "DataError", err, "The arguments have no JSON form")
@@ -61,7 +80,14 @@ func (a *Args) JSON() ([]byte, error) {
 // Map returns the arguments as values: string, bool, nil, json.Number, []any
 // and map[string]any. The caller must not change it.
 func (a *Args) Map() map[string]any {
-	if a.decoded == nil && a.text != nil {
+	switch {
+	case a.decoded != nil:
+	case a.texts != nil:
+		a.decoded = make(map[string]any, len(a.texts))
+		for _, t := range a.texts {
+			a.decoded[t.Name] = t.Value
+		}
+	case a.text != nil:
 		v, _ := unchecked(a.text) // ArgsJSON has checked it
 		a.decoded, _ = v.(map[string]any)
 	}
@@ -70,6 +96,23 @@ func (a *Args) Map() map[string]any {
 
 // Get returns one argument; nil when it is absent.
 func (a *Args) Get(name string) any { return a.Map()[name] }
+
+// appendTexts appends the JSON of texts.
+func appendTexts(dst []byte, texts []Text) []byte {
+	room := 2
+	for _, t := range texts {
+		room += len(t.Name) + len(t.Value) + len(`"":"",`)
+	}
+	dst = append(slices.Grow(dst, room), '{')
+	for i, t := range texts {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(document.AppendString(dst, t.Name), ':')
+		dst = document.AppendString(dst, t.Value)
+	}
+	return append(dst, '}')
+}
 
 // Text returns an argument as text: a string as it is, a number or a boolean as
 // JSON writes it, anything else empty.
@@ -100,7 +143,7 @@ func (a *Args) Need(name string) (string, error) {
 // fresh is a copy for another attempt: what a method did to the values of the
 // last one is not seen.
 func (a Args) fresh() Args {
-	if a.text != nil {
+	if a.text != nil || a.texts != nil {
 		a.decoded = nil
 	}
 	return a

@@ -2,9 +2,11 @@ package method_test
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"armature/core/fault"
 	"armature/core/method"
@@ -126,6 +128,69 @@ func FuzzArgsJSON(f *testing.F) {
 		}
 		if _, err := less.JSON(); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+func TestArgsTexts(t *testing.T) {
+	tests := []struct {
+		name  string
+		texts []method.Text
+		want  string
+	}{
+		{"none", nil, `{}`},
+		{"by name", []method.Text{{"b", "2"}, {"a", "1"}}, `{"a":"1","b":"2"}`},
+		{"the first counts", []method.Text{{"a", "1"}, {"b", "x"}, {"a", "2"}}, `{"a":"1","b":"x"}`},
+		{"escapes", []method.Text{{`"`, "<a href=\"x\">\n\x01&"}}, `{"\"":"<a href=\"x\">\n\u0001&"}`},
+		{"no name", []method.Text{{"", ""}}, `{"":""}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := method.ArgsTexts(tt.texts)
+			if text, err := a.JSON(); err != nil || string(text) != tt.want {
+				t.Errorf("got %s, %v, want %s", text, err, tt.want)
+			}
+			less := a.Without("a")
+			if _, there := less.Map()["a"]; there || a.Get("b") != less.Get("b") {
+				t.Errorf("%v has become %v", a.Map(), less.Map())
+			}
+		})
+	}
+}
+
+// FuzzArgsTexts: the text and the values say what a map marshalled by
+// encoding/json says.
+func FuzzArgsTexts(f *testing.F) {
+	f.Add("name", "x", "name", "y", "a", "b")
+	f.Add("\u2028", "\x00<&>", "\"\\", "\t\b\f", "", "\U0001f600")
+	f.Add("\xff", "\xed\xa0\x80", "", "", "\xff", "z")
+	f.Fuzz(func(t *testing.T, name1, value1, name2, value2, name3, value3 string) {
+		list := []method.Text{{name1, value1}, {name2, value2}, {name3, value3}}
+		values := map[string]any{}
+		for _, text := range list {
+			// What is not UTF-8 the edge refuses; two such names could become one.
+			if !utf8.ValidString(text.Name) {
+				t.Skip()
+			}
+			if _, taken := values[text.Name]; !taken {
+				values[text.Name] = text.Value
+			}
+		}
+		marshalled, err := json.Marshal(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := method.ArgsTexts(list)
+		text, err := a.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want map[string]any
+		if err := errors.Join(json.Unmarshal(text, &got), json.Unmarshal(marshalled, &want)); err != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q became %s, want %s, %v", list, text, marshalled, err)
+		}
+		if !reflect.DeepEqual(a.Map(), values) {
+			t.Fatalf("%q became %v, want %v", list, a.Map(), values)
 		}
 	})
 }

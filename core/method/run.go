@@ -30,8 +30,12 @@ func (s *Service) Run(ctx context.Context, in Invocation) (Result, error) {
 	if err := admit(f.method, in.Verb, in.Caller); err != nil {
 		return Result{}, err
 	}
+	r := &run{service: s, found: f, in: in}
+	if trace.Of(ctx) == nil {
+		return r.byVerb(ctx)
+	}
 	ctx, span := trace.Start(ctx, trace.Internal, "method "+f.method.Path)
-	res, err := (&run{service: s, found: f, in: in}).byVerb(ctx)
+	res, err := r.byVerb(ctx)
 	if err != nil {
 		span.End(fault.From(err).ExcType())
 		return res, err
@@ -57,7 +61,8 @@ type run struct {
 	service *Service
 	found   found
 	in      Invocation
-	outside bool // an attempt had an effect that no rollback undoes
+	outside bool   // an attempt had an effect that no rollback undoes
+	res     Result // of the latest attempt
 }
 
 // byVerb ends the transaction as the verb wants it (DESIGN section 3): what a
@@ -76,19 +81,16 @@ func (r *run) byVerb(ctx context.Context) (Result, error) {
 	return res, err
 }
 
-func (r *run) read(ctx context.Context) (res Result, err error) {
-	err = r.service.store.Read(ctx, func(tx document.Tx) error {
-		res, err = r.attempt(ctx, tx, true)
-		return err
-	})
-	return res, err
+func (r *run) read(ctx context.Context) (Result, error) {
+	err := r.service.store.Read(ctx, func(tx document.Tx) error { return r.attempt(ctx, tx, true) })
+	return r.res, err
 }
 
 // write runs the method in a transaction of its own. end is nil to commit, or
 // document.ErrRollback.
-func (r *run) write(ctx context.Context, end error) (res Result, err error) {
-	err = r.service.store.Write(ctx, document.Alone, func(tx document.Tx) error {
-		if res, err = r.attempt(ctx, tx, false); err != nil {
+func (r *run) write(ctx context.Context, end error) (Result, error) {
+	err := r.service.store.Write(ctx, document.Alone, func(tx document.Tx) error {
+		if err := r.attempt(ctx, tx, false); err != nil {
 			return err
 		}
 		return end
@@ -96,14 +98,15 @@ func (r *run) write(ctx context.Context, end error) (res Result, err error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return res, nil
+	return r.res, nil
 }
 
 // attempt runs the method once. Its value becomes JSON here, so that one that
 // has no JSON form fails the transaction instead of the answer.
-func (r *run) attempt(ctx context.Context, tx document.Tx, reader bool) (Result, error) {
+func (r *run) attempt(ctx context.Context, tx document.Tx, reader bool) (err error) {
 	if r.outside {
-		return Result{}, fault.New(fault.Unavailable, "",
+		r.res = Result{}
+		return fault.New(fault.Unavailable, "",
 			"%s has already called out and is not run a second time", r.found.method.Path)
 	}
 	call := &Call{
@@ -111,9 +114,9 @@ func (r *run) attempt(ctx context.Context, tx document.Tx, reader bool) (Result,
 		Documents: r.service.documents, Methods: r.service, Request: r.in.Request,
 		pin: r.found.pin, reader: reader,
 	}
-	res, err := perform(ctx, call)
+	r.res, err = perform(ctx, call)
 	r.outside = call.Outside
-	return res, err
+	return err
 }
 
 // perform calls the method's function. A panic is a bug of the method, not the
