@@ -94,6 +94,10 @@ func (a *Args) Map() map[string]any {
 	return a.decoded
 }
 
+// Texts are the arguments, each name once, where all of them are known to be
+// text; nil where that is not known. The caller must not change them.
+func (a *Args) Texts() []Text { return a.texts }
+
 // Get returns one argument; nil when it is absent.
 func (a *Args) Get(name string) any { return a.Map()[name] }
 

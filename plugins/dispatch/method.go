@@ -39,6 +39,9 @@ func input(args *method.Args, declared *schema.Schema) ([]byte, error) {
 	if declared == nil {
 		return args.JSON()
 	}
+	if texts := args.Texts(); texts != nil && declared.AdmitsTexts(texts) {
+		return args.JSON()
+	}
 	values, converted := declared.Convert(args.Map())
 	if err := declared.Check(values); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"armature/core/fault"
+	"armature/core/method"
 	"armature/plugins/schema"
 )
 
@@ -121,6 +122,57 @@ func TestConvert(t *testing.T) {
 			t.Errorf("%s: the arguments themselves were changed", tt.name)
 		}
 	}
+}
+
+// TestAdmitsTexts: what is admitted at once is what Convert leaves alone and
+// Check passes.
+func TestAdmitsTexts(t *testing.T) {
+	schemas := []string{
+		order, ``, `{}`, `false`, `{"type": "object"}`, `{"type": ["array", "object"]}`, `{"type": "array"}`, `{"enum": [{"a": "1"}]}`,
+		`{"required": ["a"]}`, `{"required": ["a", "a"]}`, `{"properties": {"a": {"type": "string", "minLength": 2, "maxLength": 3}}}`,
+		`{"properties": {"a": {"pattern": "^x"}}, "additionalProperties": false}`,
+		`{"properties": {"a": {"type": ["string", "integer"]}}, "additionalProperties": {"type": "integer"}}`,
+		`{"properties": {"a": {"enum": ["xx", "1"]}, "b": false}}`, `{"properties": {"a": {"type": "boolean"}}}`,
+	}
+	values := []string{"", "1", "xx", "true", "null", "Zoë!"}
+	admitted := 0
+	for _, text := range schemas {
+		s := compile(t, text)
+		for _, a := range values {
+			for _, b := range values {
+				for _, args := range [][]method.Text{
+					texts(), texts("a", a), texts("b", b), texts("a", a, "b", b), texts("name", a), texts("name", a, "qty", b),
+				} {
+					if !s.AdmitsTexts(args) {
+						continue
+					}
+					admitted++
+					m := map[string]any{}
+					for _, arg := range args {
+						m[arg.Name] = arg.Value
+					}
+					converted, changed := s.Convert(m)
+					if err := s.Check(converted); changed || err != nil {
+						t.Errorf("%s admits %q, which is converted: %v, and checked: %v", text, args, changed, err)
+					}
+				}
+			}
+		}
+	}
+	if admitted < 100 {
+		t.Errorf("only %d are admitted", admitted)
+	}
+	s := compile(t, `{"type": "object", "properties": {"name": {"type": "string", "minLength": 1}}, "required": ["name"]}`)
+	if !s.AdmitsTexts(texts("name", "x")) || s.AdmitsTexts(texts()) || s.AdmitsTexts(texts("name", "")) {
+		t.Error("a name is wanted, and nothing else")
+	}
+}
+
+func texts(pairs ...string) (list []method.Text) {
+	for i := 0; i < len(pairs); i += 2 {
+		list = append(list, method.Text{Name: pairs[i], Value: pairs[i+1]})
+	}
+	return list
 }
 
 func TestCompileRefuses(t *testing.T) {
