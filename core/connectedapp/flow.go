@@ -115,7 +115,7 @@ func (s *Service) Finish(ctx context.Context, caller *identity.Caller, appID str
 		return "", err
 	}
 	// RFC 9207: the answer of another provider is not taken for this one's.
-	if iss := q.Get("iss"); p.issuer != "" && iss != p.issuer && (iss != "" || p.namesIssuer) {
+	if !p.answers(q.Get("iss")) {
 		return "", fault.Invalid("", "The answer is not of %s", a.providerName)
 	}
 	if code := q.Get("error"); code != "" {
@@ -129,7 +129,7 @@ func (s *Service) Finish(ctx context.Context, caller *identity.Caller, appID str
 	if err != nil {
 		return "", err
 	}
-	client, err := s.client(p.token, false)
+	client, err := s.tokenClient(p)
 	if err != nil {
 		return "", err
 	}

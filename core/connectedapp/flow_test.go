@@ -281,6 +281,18 @@ func TestCallbackRefuses(t *testing.T) {
 	})
 }
 
+// TestIssuerOfOwnEndpoints: the answer of another provider is refused also where
+// the app has all endpoints in its own fields.
+func TestIssuerOfOwnEndpoints(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.ownEndpoints(t, w.provider.srv.URL+"/.well-known/openid-configuration")
+		back := w.visit(t, w.begin(t, w.user, nil))
+		w.user.On(t).Get(strings.Replace(back, url.QueryEscape(w.provider.srv.URL), url.QueryEscape("https://evil.example"), 1)).
+			Fails(t, 417, "ValidationError")
+		w.connect(t)
+	})
+}
+
 func TestBeginRefuses(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		begin := func(as *hosttest.Client, args map[string]any) *hosttest.Reply {

@@ -17,8 +17,9 @@ import (
 
 const (
 	// leaseLife is how long one process may take to renew a token before another
-	// one tries: longer than a provider has for its answer.
-	leaseLife = 2 * patience
+	// one tries: longer than a provider has for the two answers that it may take to
+	// find out how clients prove who they are.
+	leaseLife = 2*patience + 5*time.Second
 	// lookAgain is how often who waits for another process's renewal looks.
 	lookAgain = 100 * time.Millisecond
 )
@@ -95,6 +96,8 @@ func (s *Service) usable(ctx context.Context, a *app, user string) (*connection,
 
 // renewed renews a token, or waits for the process that does.
 func (s *Service) renewed(ctx context.Context, a *app, user string) (*connection, error) {
+	// Before the lease, which is no time to read a discovery document in.
+	p, unknown := s.provider(ctx, a)
 	for {
 		if c, err := s.usable(ctx, a, user); err != nil || c != nil {
 			return c, err
@@ -104,7 +107,7 @@ func (s *Service) renewed(ctx context.Context, a *app, user string) (*connection
 			return nil, err
 		}
 		if lease != nil {
-			return s.renew(ctx, a, user, lease)
+			return s.renew(ctx, a, p, unknown, user, lease)
 		}
 		select {
 		case <-ctx.Done():
@@ -147,9 +150,14 @@ func leased(doc *document.Document, now time.Time) bool {
 	return err == nil && now.Unix() < end
 }
 
-// renew asks the provider for another token and keeps what it gives.
-func (s *Service) renew(ctx context.Context, a *app, user string, old *connection) (*connection, error) {
-	fresh, err := s.ask(ctx, a, user, old)
+// renew asks the provider for another token and keeps what it gives; unknown is
+// why there is no provider to ask.
+func (s *Service) renew(ctx context.Context, a *app, p *provider, unknown error, user string, old *connection) (*connection, error) {
+	var fresh *oauth2.Token
+	err := unknown
+	if err == nil {
+		fresh, err = s.ask(ctx, a, p, user, old)
+	}
 	if err != nil {
 		return s.notRenewed(ctx, a, old, err)
 	}
@@ -182,16 +190,12 @@ func (s *Service) renew(ctx context.Context, a *app, user string, old *connectio
 
 // ask makes one request to the token endpoint: with the refresh token, or for
 // the app itself (RFC 6749, sections 6 and 4.4).
-func (s *Service) ask(ctx context.Context, a *app, user string, old *connection) (*oauth2.Token, error) {
-	p, err := s.provider(ctx, a)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) ask(ctx context.Context, a *app, p *provider, user string, old *connection) (*oauth2.Token, error) {
 	config, err := a.config(p)
 	if err != nil {
 		return nil, err
 	}
-	client, err := s.client(p.token, false)
+	client, err := s.tokenClient(p)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -60,6 +61,64 @@ func TestInvalidGrant(t *testing.T) {
 		w.connect(t)
 		if answer, err := w.do(false, "/api/me"); err != nil || answer.Status != http.StatusOK {
 			t.Errorf("connected anew: %v %v", answer, err)
+		}
+	})
+}
+
+// ownEndpoints makes the app name its endpoints itself, as the form does once it
+// has read the discovery document, whose address it keeps or not.
+func (w *world) ownEndpoints(t *testing.T, discovery string) {
+	t.Helper()
+	at := w.provider.srv.URL
+	w.Admin.Put("/api/resource/Connected App/"+w.app, map[string]any{
+		"openid_configuration": discovery, "authorization_uri": at + "/authorize", "token_uri": at + "/token", "revocation_uri": at + "/revoke",
+	}).OK(t)
+}
+
+// TestUnknownStyle: of a token endpoint without a discovery document nobody knows
+// how clients prove who they are. A request is made a second time, in another way,
+// only where the first answer was about that.
+func TestUnknownStyle(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.ownEndpoints(t, "")
+		var asked atomic.Int64
+		count := func(answer func(w http.ResponseWriter, form url.Values) bool) {
+			asked.Store(0)
+			w.provider.set(func() {
+				w.provider.answer = answer
+				w.provider.asked = func() { asked.Add(1) }
+			})
+		}
+		count(nil)
+		w.connect(t)
+		for name, answer := range map[string]func(w http.ResponseWriter, _ url.Values) bool{
+			"a connection cut": func(http.ResponseWriter, url.Values) bool { panic(http.ErrAbortHandler) },
+			"no token": func(w http.ResponseWriter, _ url.Values) bool {
+				writeJSON(w, http.StatusOK, map[string]any{"expires_in": 5})
+				return true
+			},
+			"an error of its own": func(w http.ResponseWriter, _ url.Values) bool {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return true
+			},
+		} {
+			w.clock.pass(2 * time.Hour)
+			count(answer)
+			if _, err := w.do(false, "/api/me"); err == nil || asked.Load() != 1 {
+				t.Errorf("%s: asked %d times, %v", name, asked.Load(), err)
+			}
+		}
+		count(nil)
+		w.provider.set(func() { clear(w.provider.refresh) })
+		if _, err := w.do(false, "/api/me"); excType(err) != "ConnectionBrokenError" || asked.Load() != 1 {
+			t.Errorf("a refused token: asked %d times, %v", asked.Load(), err)
+		}
+		w.connect(t)
+		w.provider.set(func() { w.provider.inForm = true })
+		w.clock.pass(2 * time.Hour)
+		count(nil)
+		if answer, err := w.do(false, "/api/me"); err != nil || answer.Status != http.StatusOK || asked.Load() != 2 {
+			t.Errorf("a provider that reads the form: asked %d times, %v %v", asked.Load(), answer, err)
 		}
 	})
 }

@@ -48,6 +48,9 @@ type metadata struct {
 // provider finds the endpoints of an app.
 func (s *Service) provider(ctx context.Context, a *app) (*provider, error) {
 	p := &provider{}
+	if issuer, ok := strings.CutSuffix(a.discovery, wellKnown); ok {
+		p.issuer = issuer
+	}
 	if a.discovery != "" && (a.authorization == "" || a.token == "" || a.revocation == "") {
 		found, err := s.discover(ctx, a.discovery, discoveryLife)
 		if err != nil {
@@ -64,6 +67,19 @@ func (s *Service) provider(ctx context.Context, a *app) (*provider, error) {
 		}
 	}
 	return p, nil
+}
+
+// answers reports whether an answer to the browser that names iss can be this
+// provider's (RFC 9207, section 2.4). The address of a discovery document does not
+// tell whether its issuer ends in a slash.
+func (p *provider) answers(iss string) bool {
+	switch {
+	case p.issuer == "":
+		return true // nobody has said who it is
+	case iss == "":
+		return !p.namesIssuer
+	}
+	return strings.TrimSuffix(iss, "/") == strings.TrimSuffix(p.issuer, "/")
 }
 
 // discover reads a discovery document, or takes one that was read no longer ago

@@ -31,6 +31,8 @@ type provider struct {
 	made     int
 	lifetime int                                               // seconds, of access tokens
 	answer   func(w http.ResponseWriter, form url.Values) bool // has answered a token request itself
+	asked    func()                                            // hears of token requests
+	inForm   bool                                              // clients show their secret in the form, not as Basic
 	discover map[string]any                                    // members of the discovery document, beside the usual
 
 	refreshes atomic.Int64
@@ -87,6 +89,12 @@ func (p *provider) authenticated(w http.ResponseWriter, r *http.Request) bool {
 	id, secret, ok := r.BasicAuth()
 	id, _ = url.QueryUnescape(id)
 	secret, _ = url.QueryUnescape(secret)
+	p.mu.Lock()
+	inForm := p.inForm
+	p.mu.Unlock()
+	if inForm {
+		id, secret, ok = r.PostFormValue("client_id"), r.PostFormValue("client_secret"), !ok
+	}
 	if ok && id == clientID && secret == clientSecret {
 		return true
 	}
@@ -95,6 +103,12 @@ func (p *provider) authenticated(w http.ResponseWriter, r *http.Request) bool {
 }
 
 func (p *provider) token(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	asked := p.asked
+	p.mu.Unlock()
+	if asked != nil {
+		asked()
+	}
 	if !p.authenticated(w, r) {
 		return
 	}
