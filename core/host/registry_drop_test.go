@@ -1,0 +1,205 @@
+package host_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"armature/core/host"
+)
+
+// TestMadeAnew: a site that was dropped does not come back in the one that is
+// made under its name at once, not even where nobody has noticed that it was
+// dropped; and its data is not lost.
+func TestMadeAnew(t *testing.T) {
+	eachInstallation(t, func(t *testing.T, p *processes) {
+		serving, _ := p.start() // never refreshed: it notices nothing by itself
+		name := unique("s")
+		create(t, serving, name)
+		configure(t, serving, name, "app_name", `"old"`)
+		note(t, serving, name, "old")
+		serving.Close(name)
+
+		other, _ := p.start()
+		kept, err := other.Registry().Drop(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept.Folder == "" && kept.Schema == "" {
+			t.Error("nobody is told where the data is")
+		}
+		create(t, other, name)
+		if got := acquired(t, serving, "any.example"); got != name {
+			t.Errorf("%q answers", got)
+		}
+		for who, s := range map[string]*host.Set{"who made it": other, "who slept": serving} {
+			if n := notes(t, s, name); n != 0 {
+				t.Errorf("%s: the new site has %d documents", who, n)
+			}
+			if _, set := s.Tenant(name).Site.Config().Get("app_name"); set {
+				t.Errorf("%s: the new site has the configuration of the old one", who)
+			}
+		}
+		// A process that had it open, too: the tenant is another one.
+		old := serving.Tenant(name)
+		if _, err := serving.Registry().Drop(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		if fresh := create(t, serving, name); fresh == old {
+			t.Error("the new site is served by what the old one was")
+		}
+	})
+}
+
+// TestUndrop: a site that was dropped is brought back as it was, unless its name
+// is taken, and one that was erased is not.
+func TestUndrop(t *testing.T) {
+	eachInstallation(t, func(t *testing.T, p *processes) {
+		s, _ := p.start()
+		name := unique("s")
+		create(t, s, name)
+		if p.shared {
+			if err := s.Registry().Undrop(t.Context(), name); err == nil || !strings.Contains(err.Error(), "dropped") {
+				t.Errorf("the error does not say which folder to move: %v", err)
+			}
+			return
+		}
+		configure(t, s, name, "app_name", `"old"`)
+		note(t, s, name, "old")
+		ctx, r := t.Context(), s.Registry()
+		if err := r.Undrop(ctx, name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("nothing was dropped: %v", err)
+		}
+		drop := func() {
+			t.Helper()
+			if _, err := r.Drop(ctx, name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		drop()
+		create(t, s, name)
+		if err := r.Undrop(ctx, name); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("over a site: %v", err)
+		}
+		if err := r.Erase(ctx, name); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Undrop(ctx, name); err != nil {
+			t.Fatal(err)
+		}
+		s.Refresh(ctx)
+		if n := notes(t, s, name); n != 1 {
+			t.Errorf("it came back with %d documents", n)
+		}
+		if v, _ := s.Tenant(name).Site.Config().Get("app_name"); string(v) != `"old"` {
+			t.Errorf("and with app_name %s", v)
+		}
+		drop()
+		if err := r.Erase(ctx, name); err != nil { // those that were dropped
+			t.Fatal(err)
+		}
+		if err := r.Undrop(ctx, name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("an erased site: %v", err)
+		}
+	})
+}
+
+// TestErasingBrokenOff: a site whose erasing was interrupted before anything was
+// deleted is there again; one that was left half erased is finished by the next
+// try, and that leaves alone what was dropped under the name before.
+func TestErasingBrokenOff(t *testing.T) {
+	p := newProcesses(t, false)
+	s, _ := p.start()
+	other, _ := p.start()
+	name, ctx, r := unique("s"), t.Context(), s.Registry()
+	create(t, s, name)
+	note(t, s, name, "kept")
+	if _, err := r.Drop(ctx, name); err != nil {
+		t.Fatal(err)
+	}
+	create(t, s, name)
+	s.Refresh(ctx)
+	note(t, s, name, "one")
+	note(t, s, name, "two")
+
+	interrupted, interrupt := context.WithCancel(ctx)
+	defer interrupt()
+	ended := make(chan error, 1)
+	go func() { ended <- r.Erase(interrupted, name) }()
+	eventually(t, "the site is going", func() bool { return len(names(t, other)) == 0 })
+	interrupt()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	s.Refresh(ctx)
+	if got := names(t, other); !slices.Equal(got, []string{name}) {
+		t.Fatalf("sites %q", got)
+	}
+	if n := notes(t, s, name); n != 2 {
+		t.Errorf("%d documents", n)
+	}
+
+	db, err := sql.Open("pgx", p.config.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	// A process that was killed.
+	if _, err := db.ExecContext(ctx, `UPDATE `+p.config.Registry+`.armature_site SET state = 'erasing', live = NULL WHERE live = $1`, name); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Erase(ctx, name); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Undrop(ctx, name); err != nil {
+		t.Fatalf("what was dropped before is gone: %v", err)
+	}
+	s.Refresh(ctx)
+	if n := notes(t, s, name); n != 1 {
+		t.Errorf("it came back with %d documents", n)
+	}
+}
+
+// TestErasedEverywhere: what a machine keeps of a site goes when the site is
+// erased on another one, whether its server notices or starts later.
+func TestErasedEverywhere(t *testing.T) {
+	p := newProcesses(t, false)
+	a, _ := p.start()
+	running, here := p.start()
+	name := unique("s")
+	create(t, a, name)
+	note(t, running, name, "one")
+	stopped, later := p.start()
+	note(t, stopped, name, "two")
+	stopped.CloseAll()
+	for _, l := range []host.Layout{here, later} {
+		if !exists(l.SitePlugins(name)) {
+			t.Fatal("a machine that uses a site has no folder for it")
+		}
+	}
+	if err := a.Registry().Erase(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+	running.Refresh(t.Context())
+	p.start(func(c *host.Config) { c.Layout = later })
+	for _, l := range []host.Layout{here, later} {
+		if exists(l.Site(name)) {
+			t.Errorf("%s is still there", l.Site(name))
+		}
+	}
+	if err := os.MkdirAll(later.SitePlugins(name), 0o700); err != nil { // by hand, for what comes next
+		t.Fatal(err)
+	}
+	p.start(func(c *host.Config) { c.Layout = later })
+	if !exists(later.Site(name)) {
+		t.Error("a folder that was made since is gone, too")
+	}
+	if got := names(t, a); len(got) != 0 {
+		t.Errorf("sites %q", got)
+	}
+}
