@@ -188,7 +188,8 @@ func (a *app) siteDropCommand() *cobra.Command {
 			"stays: its folder moves to <data>/dropped, and back to undo it; in PostgreSQL its schema and\n" +
 			"folders stay where they are, --undo brings it back, and a new site of the name does not meet\n" +
 			"them. With --erase everything is deleted for good; in PostgreSQL, where there is no such site\n" +
-			"any more, what an interrupted --erase of the name left, and else those that were dropped.\n" +
+			"any more, what an interrupted --erase of the name left, and else those that were dropped;\n" +
+			"it says when there are more of them, which the same command again erases.\n" +
 			"Files in object storage stay: whose they are besides only their owner knows.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -247,12 +248,18 @@ func (a *app) erase(ctx context.Context, registry host.Registry, name string) er
 			bucket, prefix = r.Bucket()
 		}
 	}
-	if err := registry.Erase(ctx, name); err != nil {
+	kept, err := registry.Erase(ctx, name)
+	if err != nil {
 		return err
 	}
-	if bucket == "" {
-		return a.say(map[string]any{"name": name}, "erased site %s", name)
+	said, text := map[string]any{"name": name}, "erased site "+name
+	if bucket != "" {
+		said["bucket"], said["prefix"] = bucket, prefix
+		text += fmt.Sprintf("; its files stay in the bucket %s, under %s", bucket, prefix)
 	}
-	return a.say(map[string]any{"name": name, "bucket": bucket, "prefix": prefix},
-		"erased site %s; its files stay in the bucket %s, under %s", name, bucket, prefix)
+	if kept > 0 {
+		said["still_dropped"] = kept
+		text += fmt.Sprintf("; %d more that had the name are kept: the same command erases them, too, and --undo brings back the last", kept)
+	}
+	return a.say(said, "%s", text)
 }

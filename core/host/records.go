@@ -39,6 +39,7 @@ type records struct {
 
 	mu     sync.Mutex
 	tended map[string]time.Time // when housekeeping was last known to be done, by id
+	left   map[string]string    // folders on this machine of the sites that were found gone, by id
 }
 
 // What a site in the table can be.
@@ -46,7 +47,8 @@ const (
 	staged  = "staged"  // being made
 	live    = "live"    // there
 	dropped = "dropped" // gone, with everything it had in its schema
-	erasing = "erasing" // gone, its schema about to go
+	leaving = "leaving" // gone, with everything it had; to be erased when every server has let go of it
+	erasing = "erasing" // gone, and its schema is going
 	erased  = "erased"  // gone for good
 	keyed   = "key"     // none: the row that tells the master key
 )
@@ -78,7 +80,7 @@ func newRecords(c RegistryConfig) *records {
 	if c.Schema == "" {
 		c.Schema = DefaultRegistry
 	}
-	return &records{c: c, opening: newTurn(), looking: newTurn(), tended: map[string]time.Time{}}
+	return &records{c: c, opening: newTurn(), looking: newTurn(), tended: map[string]time.Time{}, left: map[string]string{}}
 }
 
 // schemaPrefix begins the name of every site's schema. What follows is the name
@@ -225,6 +227,7 @@ func (r *records) Look(ctx context.Context) ([]*Record, error) {
 		return nil, err
 	}
 	r.take(rows)
+	r.clearLeft(ctx, db)
 	r.known, r.versions = true, versions
 	return r.list, nil
 }
@@ -312,19 +315,50 @@ func (r *records) Enter(ctx context.Context, rec *Record) error {
 	return os.MkdirAll(r.c.Layout.SitePlugins(rec.Folder), 0o700)
 }
 
-// Left implements Registry: what this machine has of a site that was erased goes,
-// too.
+// Left implements Registry: what this machine has of a site that is erased goes,
+// too, as soon as the site cannot be put back any more.
 func (r *records) Left(ctx context.Context, rec *Record) {
+	r.mu.Lock()
+	r.left[rec.id] = rec.Folder
+	r.mu.Unlock()
 	db, err := r.open(ctx)
 	if err != nil {
-		return // at the next start
+		return // at the next look
 	}
-	rows, err := r.read(ctx, db, is("name", rec.id))
-	if err == nil && len(rows) == 1 && (rows[0].state == erasing || rows[0].state == erased) {
-		err = os.RemoveAll(r.c.Layout.Site(rec.Folder))
+	r.clearLeft(ctx, db)
+}
+
+// clearLeft removes the folders of the sites that were found gone and are erased,
+// and goes on remembering those of the ones that can be put back.
+func (r *records) clearLeft(ctx context.Context, db *store.Store) {
+	r.mu.Lock()
+	ids := make([]any, 0, len(r.left))
+	for id := range r.left {
+		ids = append(ids, id)
 	}
+	r.mu.Unlock()
+	if len(ids) == 0 {
+		return
+	}
+	rows, err := r.read(ctx, db, document.Compare{Operand: operand("name"), Op: query.In, Value: ids})
 	if err != nil {
-		r.c.Logger.Error("remove the folder of a site that was erased", "site", rec.Name, "error", err)
+		r.c.Logger.Error("see what became of sites that are gone", "error", err)
+		return // at the next look that finds a change
+	}
+	for _, one := range rows {
+		if one.state == leaving || one.state == dropped { // and may be erased yet
+			continue
+		}
+		r.mu.Lock()
+		folder := r.left[one.schema]
+		delete(r.left, one.schema)
+		r.mu.Unlock()
+		if folder == "" || one.state != erasing && one.state != erased {
+			continue
+		}
+		if err := os.RemoveAll(r.c.Layout.Site(folder)); err != nil {
+			r.c.Logger.Error("remove the folder of a site that was erased", "site", one.site, "error", err)
+		}
 	}
 }
 

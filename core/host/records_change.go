@@ -11,7 +11,6 @@ import (
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/query"
 	"armature/core/site"
 	"armature/core/store"
 )
@@ -174,92 +173,16 @@ func (r *records) Undrop(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	rows, err := r.read(ctx, db, document.AllOf{is("site", name), is("state", dropped)})
+	// One whose erasing was broken off before anything was deleted counts, too.
+	rows, err := r.read(ctx, db, document.AllOf{is("site", name), document.AnyOf{is("state", dropped), is("state", leaving)}})
 	if err != nil {
 		return err
 	}
 	if len(rows) == 0 {
 		return &siteError{name, "has not been dropped", fs.ErrNotExist}
 	}
-	return r.moveAlone(ctx, db, rows[len(rows)-1], dropped, live)
-}
-
-// brokenOff is how old a site is that was not made to its end and that nobody can
-// be making any more.
-const brokenOff = 24 * time.Hour
-
-// putBack is how long it may take to undo what was interrupted.
-const putBack = 10 * time.Second
-
-// Erase implements Registry. Where there is no such site it finishes or clears
-// away what was broken off under the name, and only where there is nothing of the
-// kind does it erase the sites that were dropped: who repeats a command that was
-// interrupted means the site that it was about, not the copies kept of others.
-func (r *records) Erase(ctx context.Context, name string) error {
-	db, err := r.open(ctx)
-	if err != nil {
-		return err
-	}
-	rows, err := r.erasable(ctx, db, name)
-	if err != nil {
-		return err
-	}
-	if len(rows) == 0 {
-		return missing(name)
-	}
-	for _, one := range rows {
-		if one.state == erasing {
-			continue
-		}
-		if err := r.moveAlone(ctx, db, one, one.state, erasing); err != nil {
-			return err
-		}
-	}
-	if rows[0].state == live { // servers are about to let go of it
-		if err := settle(ctx); err != nil {
-			// Nothing is deleted yet: the site is there again.
-			again, stop := context.WithTimeout(context.WithoutCancel(ctx), putBack)
-			defer stop()
-			return errors.Join(err, r.moveAlone(again, db, rows[0], erasing, live))
-		}
-	}
-	for _, one := range rows {
-		if err := r.wipe(ctx, db, one); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// erasable finds the rows that Erase is about: the site that is there, else those
-// that were broken off, else those that were dropped.
-func (r *records) erasable(ctx context.Context, db *store.Store, name string) (rows []row, err error) {
-	old := document.Compare{Operand: operand("modified"), Op: query.Lt, Value: document.FormatDatetime(time.Now().UTC().Add(-brokenOff))}
-	for _, where := range []document.Where{
-		is("live", name),
-		document.AllOf{is("site", name), document.AnyOf{is("state", erasing), document.AllOf{is("state", staged), old}}},
-		document.AllOf{is("site", name), is("state", dropped)},
-	} {
-		if rows, err = r.read(ctx, db, where); err != nil || len(rows) > 0 {
-			break
-		}
-	}
-	return rows, err
-}
-
-// wipe deletes what a site has that is being erased.
-func (r *records) wipe(ctx context.Context, db *store.Store, one row) error {
-	if err := store.Drop(ctx, r.c.Database, one.schema); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(r.c.Layout.Site(folderOf(one.schema))); err != nil {
-		return err
-	}
-	err := r.moveAlone(ctx, db, one, erasing, erased)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // somebody else was at it, too
-	}
-	return err
+	last := rows[len(rows)-1]
+	return r.moveAlone(ctx, db, last, last.state, live)
 }
 
 // Tend implements Registry: of all servers the one that writes the time has the

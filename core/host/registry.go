@@ -39,9 +39,10 @@ type Registry interface {
 	Drop(ctx context.Context, name string) (Kept, error)
 	// Undrop brings back the site that was dropped last under a name.
 	Undrop(ctx context.Context, name string) error
-	// Erase deletes a site for good, with everything it has. Servers let go of it
-	// within a second; requests that are running fail.
-	Erase(ctx context.Context, name string) error
+	// Erase deletes a site for good, with everything it has, and tells how many
+	// others of the name it keeps that were dropped or are half erased, where it
+	// knows. Servers let go of it within a second; requests that are running fail.
+	Erase(ctx context.Context, name string) (kept int, err error)
 
 	// Tend reports whether the daily housekeeping of a site is due, and is the
 	// caller's to do: of all servers one is told so.

@@ -8,9 +8,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"armature/core/host"
+	"armature/core/store"
 )
 
 // TestMadeAnew: a site that was dropped does not come back in the one that is
@@ -86,8 +89,8 @@ func TestUndrop(t *testing.T) {
 		if err := r.Undrop(ctx, name); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("over a site: %v", err)
 		}
-		if err := r.Erase(ctx, name); err != nil {
-			t.Fatal(err)
+		if kept, err := r.Erase(ctx, name); err != nil || kept != 1 {
+			t.Fatalf("%d dropped before are kept, %v", kept, err)
 		}
 		if err := r.Undrop(ctx, name); err != nil {
 			t.Fatal(err)
@@ -100,8 +103,8 @@ func TestUndrop(t *testing.T) {
 			t.Errorf("and with app_name %s", v)
 		}
 		drop()
-		if err := r.Erase(ctx, name); err != nil { // those that were dropped
-			t.Fatal(err)
+		if kept, err := r.Erase(ctx, name); err != nil || kept != 0 { // those that were dropped
+			t.Fatalf("%d dropped before are kept, %v", kept, err)
 		}
 		if err := r.Undrop(ctx, name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("an erased site: %v", err)
@@ -130,7 +133,7 @@ func TestErasingBrokenOff(t *testing.T) {
 	interrupted, interrupt := context.WithCancel(ctx)
 	defer interrupt()
 	ended := make(chan error, 1)
-	go func() { ended <- r.Erase(interrupted, name) }()
+	go func() { ended <- second(r.Erase(interrupted, name)) }()
 	eventually(t, "the site is going", func() bool { return len(names(t, other)) == 0 })
 	interrupt()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
@@ -153,8 +156,8 @@ func TestErasingBrokenOff(t *testing.T) {
 	if _, err := db.ExecContext(ctx, `UPDATE `+p.config.Registry+`.armature_site SET state = 'erasing', live = NULL WHERE live = $1`, name); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Erase(ctx, name); err != nil {
-		t.Fatal(err)
+	if kept, err := r.Erase(ctx, name); err != nil || kept != 1 {
+		t.Fatalf("%d dropped before are kept, %v", kept, err)
 	}
 	if err := r.Undrop(ctx, name); err != nil {
 		t.Fatalf("what was dropped before is gone: %v", err)
@@ -162,6 +165,116 @@ func TestErasingBrokenOff(t *testing.T) {
 	s.Refresh(ctx)
 	if n := notes(t, s, name); n != 1 {
 		t.Errorf("it came back with %d documents", n)
+	}
+}
+
+// TestErasedByTwo: of two who erase a site at once neither undoes what the other
+// has done, whenever one of them is interrupted.
+func TestErasedByTwo(t *testing.T) {
+	p := newProcesses(t, false)
+	s, _ := p.start()
+	there, machine := p.start()
+	ctx, r := t.Context(), s.Registry()
+	db, err := sql.Open("pgx", p.config.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	begin := func(ctx context.Context, s *host.Set, name string) chan error {
+		ended := make(chan error, 1)
+		go func() { ended <- second(s.Registry().Erase(ctx, name)) }()
+		return ended
+	}
+	leaving := func(name string) {
+		t.Helper()
+		eventually(t, "the site is going", func() bool { return !slices.Contains(names(t, there), name) })
+	}
+
+	// Interrupted while the other waits.
+	name := unique("s")
+	create(t, s, name)
+	note(t, there, name, "one")
+	interrupted, interrupt := context.WithCancel(ctx)
+	defer interrupt()
+	one := begin(interrupted, s, name)
+	leaving(name)
+	other, _ := p.start()
+	seen := make(chan struct{})
+	saw := sync.OnceFunc(func() { close(seen) })
+	two := begin(store.WithObserver(ctx, func(_ string, args []any, _ time.Duration) {
+		if slices.Contains(args, any("leaving")) {
+			saw()
+		}
+	}), other, name)
+	<-seen
+	interrupt()
+	if err := <-one; !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "put back") {
+		t.Errorf("interrupted: %v", err)
+	}
+	if !exists(machine.SitePlugins(name)) {
+		t.Error("a machine has deleted the folder of a site that was put back")
+	}
+	there.Refresh(ctx)
+	if err := <-two; err == nil || !strings.Contains(err.Error(), "brought back") {
+		t.Errorf("the other says %v", err)
+	}
+	there.Refresh(ctx)
+	if n := notes(t, there, name); n != 1 {
+		t.Errorf("%d documents", n)
+	}
+
+	// Interrupted when the other has begun to delete.
+	interrupted, interrupt = context.WithCancel(ctx)
+	defer interrupt()
+	one = begin(interrupted, s, name)
+	leaving(name)
+	if _, err := db.ExecContext(ctx, `UPDATE `+p.config.Registry+`.armature_site SET state = 'erasing' WHERE site = $1`, name); err != nil {
+		t.Fatal(err)
+	}
+	interrupt()
+	if err := <-one; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "not put back") {
+		t.Errorf("interrupted: %v", err)
+	}
+	if got := names(t, s); slices.Contains(got, name) {
+		t.Error("a site is there again whose data is being deleted")
+	}
+
+	// Neither is interrupted, and one that is killed is made good.
+	one, two = begin(ctx, s, name), begin(ctx, other, name)
+	for _, ended := range []chan error{one, two} {
+		if err := <-ended; err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+	}
+	if err := r.Undrop(ctx, name); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an erased site: %v", err)
+	}
+	killed := unique("k")
+	create(t, s, killed)
+	note(t, there, killed, "one")
+	forget := func() {
+		t.Helper()
+		if _, err := db.ExecContext(ctx, `UPDATE `+p.config.Registry+`.armature_site SET state = 'leaving', live = NULL WHERE site = $1`, killed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	forget()
+	if err := r.Undrop(ctx, killed); err != nil {
+		t.Error(err)
+	}
+	s.Refresh(ctx)
+	if n := notes(t, s, killed); n != 1 {
+		t.Errorf("it came back with %d documents", n)
+	}
+	forget()
+	one, two = begin(ctx, s, killed), begin(ctx, other, killed)
+	for _, ended := range []chan error{one, two} {
+		if err := <-ended; err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+	}
+	if found, err := store.HasSchema(ctx, p.config.Database, "site_"+killed); err != nil || found {
+		t.Errorf("the schema is left: %v, %v", found, err)
 	}
 }
 
@@ -182,7 +295,13 @@ func TestErasedEverywhere(t *testing.T) {
 			t.Fatal("a machine that uses a site has no folder for it")
 		}
 	}
-	if err := a.Registry().Erase(t.Context(), name); err != nil {
+	ended := make(chan error, 1)
+	go func() { ended <- second(a.Registry().Erase(t.Context(), name)) }()
+	eventually(t, "the site is going", func() bool { return len(names(t, running)) == 0 })
+	if !exists(here.Site(name)) {
+		t.Error("the folder is gone of a site that may be put back yet")
+	}
+	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
 	running.Refresh(t.Context())

@@ -150,7 +150,7 @@ func TestProcessesShareSites(t *testing.T) {
 		}
 		for what, err := range map[string]error{
 			"dropped again":    second(b.Registry().Drop(t.Context(), shop)),
-			"erased elsewhere": b.Registry().Erase(t.Context(), unique("none")),
+			"erased elsewhere": second(b.Registry().Erase(t.Context(), unique("none"))),
 			"configured": second(b.Registry().Configure(t.Context(), shop, func(c *site.Config) (*site.Config, error) {
 				return c, nil
 			})),

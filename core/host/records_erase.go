@@ -1,0 +1,150 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"armature/core/document"
+	"armature/core/query"
+	"armature/core/store"
+)
+
+// brokenOff is how old a site is that was not made to its end and that nobody can
+// be making any more.
+const brokenOff = 24 * time.Hour
+
+// putBack is how long it may take to undo what was interrupted.
+const putBack = 10 * time.Second
+
+// Erase implements Registry. Where there is no such site it finishes or clears
+// away what was broken off under the name, and only where there is nothing of the
+// kind does it erase the sites that were dropped: who repeats a command that was
+// interrupted means the site that it was about, not the copies kept of others.
+//
+// A site that is there is leaving until every server has let go of it, and can be
+// put back for so long; it is erasing from before the first thing is deleted, and
+// nothing leads back from there.
+func (r *records) Erase(ctx context.Context, name string) (kept int, err error) {
+	db, err := r.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := r.erasable(ctx, db, name)
+	if err != nil {
+		return 0, err
+	}
+	if len(rows) == 0 {
+		return 0, missing(name)
+	}
+	if err := r.leave(ctx, db, rows); err != nil {
+		return 0, err
+	}
+	for _, one := range rows {
+		if err := r.condemn(ctx, db, one); err != nil {
+			return 0, err
+		}
+	}
+	for _, one := range rows {
+		if err := r.wipe(ctx, db, one); err != nil {
+			return 0, err
+		}
+	}
+	rows, err = r.read(ctx, db, document.AllOf{is("site", name), document.AnyOf{is("state", dropped), is("state", leaving), is("state", erasing)}})
+	return len(rows), err
+}
+
+// erasable finds the rows that Erase is about: the site that is there, else those
+// that were broken off, else those that were dropped.
+func (r *records) erasable(ctx context.Context, db *store.Store, name string) (rows []row, err error) {
+	old := document.Compare{Operand: operand("modified"), Op: query.Lt, Value: document.FormatDatetime(time.Now().UTC().Add(-brokenOff))}
+	for _, where := range []document.Where{
+		is("live", name),
+		document.AllOf{is("site", name), document.AnyOf{is("state", leaving), is("state", erasing), document.AllOf{is("state", staged), old}}},
+		document.AllOf{is("site", name), is("state", dropped)},
+	} {
+		if rows, err = r.read(ctx, db, where); err != nil || len(rows) > 0 {
+			break
+		}
+	}
+	return rows, err
+}
+
+// leave takes the site that is there off every server, or waits for that where
+// another process has begun it. Interrupted, it leaves what it was.
+func (r *records) leave(ctx context.Context, db *store.Store, rows []row) error {
+	wait := false
+	for i, one := range rows {
+		switch one.state {
+		case live: // the only one
+			if err := r.moveAlone(ctx, db, one, live, leaving); err != nil {
+				return err
+			}
+			rows[i].state = leaving
+			if err := settle(ctx); err != nil {
+				return errors.Join(err, r.restoreLeaving(ctx, db, one))
+			}
+			return nil
+		case leaving:
+			wait = true
+		}
+	}
+	if wait {
+		return settle(ctx)
+	}
+	return nil
+}
+
+// restoreLeaving has a site there again of which nothing is deleted. Where another of its
+// name was made meanwhile it is a dropped one; where another process erases it
+// already, that is what becomes of it.
+func (r *records) restoreLeaving(ctx context.Context, db *store.Store, one row) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), putBack)
+	defer stop()
+	err := r.moveAlone(ctx, db, one, leaving, live)
+	if errors.Is(err, fs.ErrExist) {
+		err = r.moveAlone(ctx, db, one, leaving, dropped)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("site %s is not put back: another process has begun to delete it, or has put it back", one.site)
+	}
+	return err
+}
+
+// condemn says of a row that its things are about to be deleted, which another
+// process may have said before.
+func (r *records) condemn(ctx context.Context, db *store.Store, one row) error {
+	if one.state == erasing {
+		return nil
+	}
+	err := r.moveAlone(ctx, db, one, one.state, erasing)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	rows, failed := r.read(ctx, db, is("name", one.schema))
+	switch {
+	case failed != nil:
+		return failed
+	case len(rows) == 1 && (rows[0].state == erasing || rows[0].state == erased):
+		return nil
+	}
+	return fmt.Errorf("site %s is not erased: it was brought back meanwhile", one.site)
+}
+
+// wipe deletes what a site has that is being erased.
+func (r *records) wipe(ctx context.Context, db *store.Store, one row) error {
+	if err := store.Drop(ctx, r.c.Database, one.schema); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(r.c.Layout.Site(folderOf(one.schema))); err != nil {
+		return err
+	}
+	err := r.moveAlone(ctx, db, one, erasing, erased)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // somebody else was at it, too
+	}
+	return err
+}
