@@ -77,10 +77,49 @@ func TestTakesOverAnInstallation(t *testing.T) {
 	}
 	mended.stop()
 
-	// Machines that had no folder in common had the default site all the same.
+	// Machines that had no folder in common had the default site all the same; one
+	// that has its configuration and comes later is heard, until somebody has
+	// configured the site.
 	forget("")
-	alone := (&installation{t: t, data: t.TempDir(), database: in.database, env: in.env}).serve()
+	bare := &installation{t: t, data: t.TempDir(), database: in.database, env: in.env}
+	alone := bare.serve()
 	if status := alone.on("any.example", admin); status != http.StatusOK {
 		t.Errorf("without any folder: %d\n%s", status, alone.log)
+	}
+	put(t, file, []byte(`{"app_name": "from before"}`))
+	in.run("site", "list")
+	if got := bare.run("site", "config", "default", "get", "app_name"); !strings.Contains(got, "from before") {
+		t.Errorf("the configuration of the machine that came second: %s", got)
+	}
+	put(t, file, []byte(`{"app_name": "too late"}`))
+	in.run("site", "list")
+	if got := bare.run("site", "config", "default", "get", "app_name"); !strings.Contains(got, "from before") {
+		t.Errorf("a file that comes later: %s", got)
+	}
+	alone.stop()
+
+	// One that was dropped on this machine does not come back, nor one that is
+	// missed beside others.
+	forget("")
+	for _, dir := range []string{"default", "shop"} {
+		if err := os.RemoveAll(filepath.Join(in.data, "sites", dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(in.data, "dropped", "default.2"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := in.run("site", "list"); strings.Contains(got, "default") {
+		t.Errorf("the default site was dropped here: %s", got)
+	}
+	forget("")
+	if err := os.Mkdir(filepath.Join(in.data, "sites", "shop"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(in.data, "dropped")); err != nil {
+		t.Fatal(err)
+	}
+	if got := in.run("site", "list"); strings.Contains(got, "default") || !strings.Contains(got, "shop") {
+		t.Errorf("the default site is none of this machine's: %s", got)
 	}
 }

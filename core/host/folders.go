@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -286,6 +287,19 @@ func (f *folders) Drop(_ context.Context, name string) (Kept, error) {
 	return Kept{Folder: to}, os.Rename(f.Site(name), to)
 }
 
+// dropped reports whether there is a folder of a site that was dropped here.
+func (f *folders) dropped(name string) (bool, error) {
+	entries, err := os.ReadDir(filepath.Join(f.Data, "dropped"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		rest, ok := strings.CutPrefix(e.Name(), name)
+		_, err := strconv.Atoi(strings.TrimPrefix(rest, "."))
+		return ok && (rest == "" || rest[0] == '.' && err == nil)
+	}), nil
+}
+
 // Undrop implements Registry. It leaves to a person which of the folders is the
 // site: their names do not say it for certain.
 func (f *folders) Undrop(_ context.Context, name string) error {
@@ -293,20 +307,20 @@ func (f *folders) Undrop(_ context.Context, name string) error {
 }
 
 // Erase implements Registry.
-func (f *folders) Erase(ctx context.Context, name string) error {
+func (f *folders) Erase(ctx context.Context, name string) (int, error) {
 	// The folder is moved away first, so that no server opens the site again
 	// between its database and its folder being deleted.
-	kept, err := f.Drop(ctx, name)
+	moved, err := f.Drop(ctx, name)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	// Servers let go of it before it is deleted. One that has not noticed would go
 	// on with what is deleted, and take a new site of this name for this one: a
 	// file system gives the number of a deleted folder to the next.
 	if err := settle(ctx); err != nil {
-		return errors.Join(err, os.Rename(kept.Folder, f.Site(name)))
+		return 0, errors.Join(err, os.Rename(moved.Folder, f.Site(name)))
 	}
-	return os.RemoveAll(kept.Folder)
+	return 0, os.RemoveAll(moved.Folder)
 }
 
 // settle waits until every server has let go of a site that is gone.

@@ -49,6 +49,8 @@ func (r *records) takeOver(ctx context.Context, db *store.Store) error {
 			err = r.adopt(ctx, db, name)
 		case one.state == erased:
 			err = r.removeErased(one)
+		case one.state == live && one.config == "":
+			err = r.adoptConfig(ctx, db, one)
 		case one.state == live:
 			r.tellUnread(name)
 		}
@@ -137,14 +139,20 @@ func (r *records) removeErased(one row) error {
 }
 
 // adoptDefault takes over the default site of an installation whose servers had
-// it in the database and no folder of it in common. A registry of another name
-// is younger than all such.
+// it in the database and no folder of it in common. It is not one that this
+// machine knows to be dropped, and where there are other sites none is missed
+// that may have been dropped on another. A registry of another name is younger
+// than all such.
 func (r *records) adoptDefault(ctx context.Context, db *store.Store) error {
 	if r.c.Schema != DefaultRegistry {
 		return nil
 	}
-	rows, err := r.read(ctx, db, is("site", site.Default))
+	rows, err := r.read(ctx, db, document.AnyOf{is("site", site.Default), is("state", live)})
 	if err != nil || len(rows) > 0 {
+		return err
+	}
+	gone, err := newFolders(r.c.Layout, r.c.Logger).dropped(site.Default)
+	if err != nil || gone {
 		return err
 	}
 	found, err := store.HasSchema(ctx, r.c.Database, schemaPrefix+site.Default)
@@ -158,27 +166,21 @@ func (r *records) adoptDefault(ctx context.Context, db *store.Store) error {
 // folder has. One that cannot be read is an error where there would be a new site
 // in the place of one that has data.
 func (r *records) adopt(ctx context.Context, db *store.Store, name string) error {
-	log, file := r.c.Logger.With("site", name), r.c.Layout.Config(name)
+	log := r.c.Logger.With("site", name)
 	one := row{schema: schemaPrefix + name, site: name, state: live}
-	text, err := os.ReadFile(file)
-	bare := errors.Is(err, fs.ErrNotExist)
-	if err == nil {
-		var config *site.Config
-		if config, err = parseConfig(text); err == nil {
-			one.config, err = r.seal(one.schema, config)
-		}
-	}
-	if err != nil && !bare {
+	config, err := r.readFile(one)
+	if err != nil {
 		there, failed := store.HasSchema(ctx, r.c.Database, one.schema)
 		if failed != nil {
 			return failed
 		}
 		if there || name == site.Default { // which would be made anew, empty
-			return fmt.Errorf("site %s is not taken into the database: its configuration %s cannot be read; correct it and start again: %w", name, file, err)
+			return unreadable(one, r.c.Layout.Config(name), err)
 		}
-		log.Error("a site is not taken into the database: its configuration cannot be read; correct it and start again", "file", file, "error", err)
+		log.Error("a site is not taken into the database: its configuration cannot be read; correct it and start again", "file", r.c.Layout.Config(name), "error", err)
 		return nil
 	}
+	one.config = config
 	err = r.insert(ctx, db, one)
 	switch fault.KindOf(err) {
 	case fault.Conflict: // another process has just done it
@@ -191,13 +193,74 @@ func (r *records) adopt(ctx context.Context, db *store.Store, name string) error
 		return err
 	}
 	log.Info("the site was taken into the database, which has its configuration from now on", "schema", one.schema)
-	if bare {
+	r.setAside(one)
+	return nil
+}
+
+// adoptConfig gives a site the configuration that its folder on this machine has,
+// where nobody has configured it yet: a machine without the folder may have been
+// the first to take it over.
+func (r *records) adoptConfig(ctx context.Context, db *store.Store, one row) error {
+	config, err := r.readFile(one)
+	if err != nil {
+		return unreadable(one, r.c.Layout.Config(folderOf(one.schema)), err)
+	}
+	if config == "" {
 		return nil
 	}
-	if err := os.Rename(file, filepath.Join(filepath.Dir(file), takenConfig)); err != nil {
-		r.tellUnread(name)
+	taken := false
+	err = db.Write(ctx, document.Brief, func(tx document.Tx) error {
+		taken = false
+		doc, err := tx.Get(ctx, siteSchema(), siteTable(), one.schema, true)
+		if err != nil || doc.Text("config") != "" { // somebody else was faster
+			return err
+		}
+		taken = true
+		if _, err := tx.UpdateIf(ctx, siteTable(), one.schema, nil, map[string]any{"config": config, "modified": stamp()}); err != nil {
+			return err
+		}
+		return tx.BumpEpoch(ctx)
+	})
+	if err != nil {
+		return err
 	}
+	if !taken {
+		r.tellUnread(one.site)
+		return nil
+	}
+	r.c.Logger.Info("the configuration of the site was taken into the database, which has it from now on", "site", one.site, "schema", one.schema)
+	r.setAside(one)
 	return nil
+}
+
+// readFile reads the configuration in the folder of a site, sealed; empty: there
+// is none.
+func (r *records) readFile(one row) (string, error) {
+	text, err := os.ReadFile(r.c.Layout.Config(folderOf(one.schema)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	config, err := parseConfig(text)
+	if err != nil {
+		return "", err
+	}
+	return r.seal(one.schema, config)
+}
+
+func unreadable(one row, file string, err error) error {
+	return fmt.Errorf("site %s is not taken into the database: its configuration %s cannot be read; correct it and start again: %w", one.site, file, err)
+}
+
+// setAside gives a file that has been taken over a name that says so.
+func (r *records) setAside(one row) {
+	file := r.c.Layout.Config(folderOf(one.schema))
+	err := os.Rename(file, filepath.Join(filepath.Dir(file), takenConfig))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.tellUnread(one.site)
+	}
 }
 
 // tellUnread warns of a configuration file that somebody may believe in.
