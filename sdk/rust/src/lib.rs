@@ -23,6 +23,7 @@
 //! Outside WebAssembly the functions talk to [`stub`], so that a plugin can be
 //! tested as any other code.
 
+mod body;
 mod document;
 mod error;
 mod host;

@@ -64,7 +64,8 @@ pub fn kv_delete(key: &str) -> Result<()> {
 
 /// Sends an HTTP request: an object with `url`, and `method`, `headers`, `body`
 /// and `timeout_ms` where they are wanted. The answer has `status`, `headers`
-/// and `body`; a status of 400 or more is no error.
+/// and a body; a status of 400 or more is no error. [`Object::set_body`] and
+/// [`Object::body`] write and read a body that may not be text.
 pub fn fetch(request: Object) -> Result<Object> {
     ask(capability::http_fetch, &request).map(Value::into_object)
 }
@@ -76,14 +77,17 @@ pub fn fetch_connected(request: Object) -> Result<Object> {
 }
 
 /// The HTTP request that made the call: `method`, `path`, `query`, `headers`,
-/// `body`.
+/// and [`Object::body`].
 pub fn request() -> Result<Object> {
     ask(capability::request_get, &Object::default()).map(Value::into_object)
 }
 
-/// Answers that request with a text as it is, instead of the method's result.
-pub fn respond(status: i64, headers: Object, body: &str) -> Result<()> {
-    ask(capability::respond, &object! {"status": status, "headers": headers, "body": body}).map(|_| ())
+/// Answers that request with text or bytes as they are, instead of the method's
+/// result.
+pub fn respond(status: i64, headers: Object, body: impl AsRef<[u8]>) -> Result<()> {
+    let mut answer = object! {"status": status, "headers": headers};
+    answer.set_body(body);
+    ask(capability::respond, &answer).map(|_| ())
 }
 
 /// How much a log line matters.
