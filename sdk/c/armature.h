@@ -733,21 +733,78 @@ AM_FN am_result am_kv_set(am_str key, am_val value, long long ttl_seconds) {
   return am_ask(am_host_kv_set, am_done(&j));
 }
 
+AM_FN int am_is_utf8_(am_str s) {
+  for (int i = 0, n; i < s.n; i += n) {
+    const unsigned char *p = (const unsigned char *)s.p + i;
+    unsigned c = p[0];
+    n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+    if (!n || n > s.n - i) return 0;
+    for (int k = 1; k < n; k++)
+      if ((p[k] & 0xc0) != 0x80) return 0;
+    /* Too long a form, half a pair, beyond U+10FFFF. */
+    if ((c == 0xe0 && p[1] < 0xa0) || (c == 0xed && p[1] >= 0xa0) || (c == 0xf0 && p[1] < 0x90) || (c == 0xf4 && p[1] >= 0x90)) return 0;
+  }
+  return 1;
+}
+
+/* am_set_body sets the body of a request, which is base64 (RFC 4648, section 4)
+ * where it is not text. */
+AM_FN void am_set_body(am_json *j, am_str body) {
+  const char *digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  if (am_is_utf8_(body)) {
+    am_set_text(j, "body", body);
+    return;
+  }
+  am_key_(j, "body_base64");
+  am_write_(j, "\"", 1);
+  for (int i = 0; i < body.n; i += 3) {
+    int n = body.n - i < 3 ? body.n - i : 3;
+    unsigned group = 0;
+    for (int k = 0; k < 3; k++) group = group << 8 | (k < n ? (unsigned char)body.p[i + k] : 0);
+    char four[4];
+    for (int k = 0; k < 4; k++) four[k] = k > n ? '=' : digits[group >> (18 - 6 * k) & 63];
+    am_write_(j, four, 4);
+  }
+  am_write_(j, "\"", 1);
+}
+
+AM_FN int am_digit_(char c) {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+/* am_body is the body of a request or an answer, text or not. */
+AM_FN am_str am_body(am_val message) {
+  am_str text = am_get_text(message, "body_base64");
+  if (!text.n) return am_get_text(message, "body");
+  char *p = am_alloc(text.n / 4 * 3 + 3);
+  unsigned group = 0, bits = 0;
+  am_str bytes = {p, 0};
+  for (int i = 0; i < text.n && am_digit_(text.p[i]) >= 0; i++) {
+    group = group << 6 | (unsigned)am_digit_(text.p[i]);
+    if ((bits += 6) >= 8) p[bytes.n++] = (char)(group >> (bits -= 8) & 255);
+  }
+  return bytes;
+}
+
 /* am_fetch sends an HTTP request: an object with url, and method, headers, body
- * and timeout_ms where they are wanted. am_fetch_connected wants app, too. */
+ * and timeout_ms where they are wanted; see am_set_body and am_body for bodies.
+ * am_fetch_connected wants app, too. */
 AM_FN am_result am_fetch(am_val request) { return am_ask(am_host_http_fetch, request); }
 AM_FN am_result am_fetch_connected(am_val request) { return am_ask(am_host_connected_request, request); }
 
 /* am_request is the HTTP request that made the call: method, path, query,
- * headers, body. */
+ * headers, and am_body. */
 AM_FN am_result am_request(void) { return am_ask(am_host_request_get, am_parse(AM("{}"))); }
 
-/* am_respond answers that request with text as it is. */
+/* am_respond answers that request with text or bytes as they are. */
 AM_FN am_result am_respond(long long status, am_val headers, am_str body) {
   am_json j = am_object();
   am_set_int(&j, "status", status);
   if (am_has(headers)) am_set(&j, "headers", headers);
-  am_set_text(&j, "body", body);
+  am_set_body(&j, body);
   return am_ask(am_host_respond, am_done(&j));
 }
 

@@ -69,7 +69,35 @@ static void test_long(void) {
   stub_expect(stub_call(longer_export, "{}"), big);
 }
 
+// The body of a fetched page, sent on as the answer.
+AM_METHOD("relay", relay) {
+  am_str body = am_body(am_must(am_fetch(in)));
+  return am_must(am_respond(200, am_null(), body));
+}
+
+static void relayed(const char *fetched, const char *answered) {
+  stub_answer("http_fetch", fetched);
+  stub_answer("respond", "null");
+  stub_call(relay_export, "{\"url\":\"https://x\"}");
+  stub_expect(stub_asked("respond"), answered);
+}
+
+static void test_bodies(void) {
+  relayed("{\"body\":\"Zo\xc3\xab\"}", "{\"status\":200,\"body\":\"Zo\xc3\xab\"}");
+  relayed("{\"body_base64\":\"Zm9vYg==\"}", "{\"status\":200,\"body\":\"foob\"}");
+  relayed("{}", "{\"status\":200,\"body\":\"\"}");
+  relayed("{\"body_base64\":\"/w==\"}", "{\"status\":200,\"body_base64\":\"/w==\"}");
+  relayed("{\"body_base64\":\"//4=\"}", "{\"status\":200,\"body_base64\":\"//4=\"}");
+  relayed("{\"body_base64\":\"/wABIGI+\"}", "{\"status\":200,\"body_base64\":\"/wABIGI+\"}");
+  // Half a character, half a pair, too long a form, beyond the last one.
+  relayed("{\"body_base64\":\"YcM=\"}", "{\"status\":200,\"body_base64\":\"YcM=\"}");
+  relayed("{\"body_base64\":\"7aCA\"}", "{\"status\":200,\"body_base64\":\"7aCA\"}");
+  relayed("{\"body_base64\":\"4ICA\"}", "{\"status\":200,\"body_base64\":\"4ICA\"}");
+  relayed("{\"body_base64\":\"9JCAgA==\"}", "{\"status\":200,\"body_base64\":\"9JCAgA==\"}");
+}
+
 int main(void) {
+  test_bodies();
   test_text();
   test_members();
   test_numbers();
