@@ -136,6 +136,14 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// TestAssemblyScriptSDK runs the tests of that SDK, which no other tool does.
+func TestAssemblyScriptSDK(t *testing.T) {
+	in := (&installation{t: t, data: t.TempDir()}).finding(assemblyScriptToolchain(t))
+	if out, stderr, err := in.try("", "plugin", "test", filepath.Join(root(t), "sdk", "assemblyscript", "testdata")); err != nil {
+		t.Errorf("%v\n%s\n%s", err, out, stderr)
+	}
+}
+
 // TestConformanceFails: a guest whose exports do nothing fails, case by case, and
 // so does the command; one that cannot be loaded fails the first case only.
 func TestConformanceFails(t *testing.T) {

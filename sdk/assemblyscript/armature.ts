@@ -551,6 +551,38 @@ export function store<T>(name: string, value: T, ttl: i64 = 0): Result {
 
 export function forget(name: string): Result { return ask(hostKvDelete, Value.object().set("key", name)); }
 
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** The body of a request or an answer as bytes, text or not. */
+export function body(message: Value): Uint8Array {
+  const base64 = message.text("body_base64");
+  if (!base64.length) return Uint8Array.wrap(String.UTF8.encode(message.text("body")));
+  const bytes = new Uint8Array(base64.length / 4 * 3);
+  let group = 0, bits = 0, n = 0;
+  for (let i = 0; i < base64.length; i++) {
+    const digit = DIGITS.indexOf(base64.charAt(i));
+    if (digit < 0) break;
+    group = group << 6 | digit;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes[n++] = <u8>(group >> bits);
+  }
+  return bytes.subarray(0, n);
+}
+
+/** Sets the body of a request to bytes that need not be text. */
+export function setBody(message: Value, bytes: Uint8Array): Value {
+  const out: string[] = [];
+  for (let i = 0; i < bytes.length; i += 3) {
+    const n = min(bytes.length - i, 3);
+    let group = 0;
+    for (let k = 0; k < 3; k++) group = group << 8 | (k < n ? <i32>bytes[i + k] : 0);
+    for (let k = 0; k < 4; k++) out.push(k > n ? "=" : DIGITS.charAt(group >> (18 - 6 * k) & 63));
+  }
+  return message.set("body_base64", out.join(""));
+}
+
 /** Sends an HTTP request: url, and method, headers, body, timeout_ms where they are wanted. */
 export function fetch(request: Value): Result { return ask(hostHttpFetch, request); }
 
@@ -563,6 +595,11 @@ export function request(): Result { return ask(hostRequestGet, Value.object()); 
 /** Answers that request with a text as it is. */
 export function respond(status: i32, headers: Value, body: string): Result {
   return ask(hostRespond, Value.object().set("status", status).set("headers", headers).set("body", body));
+}
+
+/** Answers it with bytes as they are. */
+export function respondBytes(status: i32, headers: Value, bytes: Uint8Array): Result {
+  return ask(hostRespond, setBody(Value.object().set("status", status).set("headers", headers), bytes));
 }
 
 /** Writes a line to the server's log; attributes is an object, or null. */
