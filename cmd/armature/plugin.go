@@ -24,8 +24,8 @@ func (a *app) pluginCommand() *cobra.Command {
 	}
 	a.hostedFlags(cmd)
 	cmd.AddCommand(
-		a.pluginNewCommand(), a.pluginDevCommand(), a.pluginBuildCommand(), a.pluginTestCommand(), a.pluginInspectCommand(), a.pluginConformanceCommand(),
-		a.pluginInstallCommand(), a.pluginListCommand(), a.pluginLogsCommand(),
+		untilHangup(a.pluginDevCommand()), untilHangup(a.pluginBuildCommand()), untilHangup(a.pluginTestCommand()), untilHangup(a.pluginConformanceCommand()),
+		a.pluginNewCommand(), a.pluginInspectCommand(), a.pluginInstallCommand(), a.pluginListCommand(), a.pluginLogsCommand(),
 		a.pluginRunCommand(), a.pluginReplayCommand(), a.pluginReadCommand(),
 	)
 	cmd.AddCommand(a.pluginManageCommands()...)

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,8 +92,6 @@ func (a *app) develop(ctx context.Context, dir string, d developing) error {
 			return fmt.Errorf("%s is no plugin\nhint: armature plugin new acme.hello --lang ts begins one", dir)
 		}
 	}
-	ctx, stop := untilHangup(ctx)
-	defer stop()
 	tmp, err := os.MkdirTemp("", "armature-dev-")
 	if err != nil {
 		return err
@@ -119,15 +115,6 @@ func (a *app) develop(ctx context.Context, dir string, d developing) error {
 	}
 	defer s.stage.close()
 	return s.run(ctx, tree)
-}
-
-// untilHangup ends with the terminal too, so that nothing is left running or in the
-// temporary folder when its window is closed; but not under nohup.
-func untilHangup(ctx context.Context) (context.Context, context.CancelFunc) {
-	if signal.Ignored(syscall.SIGHUP) {
-		return context.WithCancel(ctx)
-	}
-	return signal.NotifyContext(ctx, syscall.SIGHUP)
 }
 
 // skipOutputs passes over what tools make beside the sources.

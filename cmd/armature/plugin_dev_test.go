@@ -289,6 +289,26 @@ func TestDevOvertaken(t *testing.T) {
 	third := sleeping(5)
 	d.end(syscall.SIGHUP) // the terminal's window is closed
 	gone(third)
+
+	for i, command := range []string{"build", "test", "conformance"} {
+		cmd := in.command("plugin", command, dir)
+		tmp := t.TempDir()
+		cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		compiler := sleeping(6 + i)
+		if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 {
+			t.Errorf("plugin %s after a hangup: %v", command, err)
+		}
+		gone(compiler)
+		if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+			t.Errorf("plugin %s left %v behind: %v", command, left, err)
+		}
+	}
 }
 
 // running reports whether there is a process of this number that has not ended.
