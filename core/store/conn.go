@@ -88,6 +88,7 @@ func scan(rows *sql.Rows, err error, columns int, fn rowFunc) error {
 	if err != nil {
 		return err
 	}
+	defer rows.Close() // when fn panics
 	err = scanRows(rows, columns, fn)
 	if closed := rows.Close(); err == nil {
 		err = closed

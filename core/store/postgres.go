@@ -173,8 +173,7 @@ func (b *postgresBackend) begin(ctx context.Context) (transaction, error) {
 	if err := b.takeTurn(ctx); err != nil {
 		return nil, err
 	}
-	// database/sql would roll back behind our back when ctx ends.
-	t, err := b.beginOn(context.WithoutCancel(ctx), nil)
+	t, err := b.beginOn(ctx, nil)
 	if err != nil {
 		b.leaveTurn()
 		return nil, err
@@ -187,11 +186,17 @@ func (b *postgresBackend) beginOn(ctx context.Context, o *sql.TxOptions) (*postg
 	if err != nil {
 		return nil, err
 	}
-	own, err := on.BeginTx(ctx, o)
+	t := &postgresTx{on: on, b: b}
+	// database/sql would roll back behind our back when ctx ends.
+	t.Tx, err = on.BeginTx(context.WithoutCancel(ctx), o)
 	if err != nil {
 		return nil, errors.Join(err, on.Close())
 	}
-	return &postgresTx{own, on, b}, nil
+	err = native(on, func(c *pgx.Conn) error { t.native = c; return nil })
+	if err != nil {
+		return nil, errors.Join(err, t.Rollback(), on.Close())
+	}
+	return t, nil
 }
 
 // takeTurn waits until a transaction may begin: one of this store's, and one of
@@ -258,11 +263,15 @@ func (b *postgresBackend) exec(ctx context.Context, st *statement, args []any) (
 
 func (b *postgresBackend) diagnose(err error) diagnosis { return diagnosePostgres(err) }
 
-// postgresTx is a transaction, and the connection it has.
+// postgresTx is a transaction, and the connection it has until on is closed.
+// Rows are read from native without sql.Conn.Raw around it: when what Raw runs
+// panics, Raw closes the connection, and waits for that until the transaction has
+// ended, which is what the panicking goroutine would do next.
 type postgresTx struct {
 	*sql.Tx
-	on *sql.Conn
-	b  *postgresBackend
+	on     *sql.Conn
+	native *pgx.Conn
+	b      *postgresBackend
 }
 
 func (t *postgresTx) query(ctx context.Context, st *statement, args []any, fn rowFunc) error {
@@ -273,9 +282,7 @@ func (t *postgresTx) query(ctx context.Context, st *statement, args []any, fn ro
 	case st.list && !st.planned: // planned for its arguments, as on the handle for lists
 		mode = pgx.QueryExecModeCacheDescribe
 	}
-	return native(t.on, func(c *pgx.Conn) error {
-		return readRows(ctx, c, st, mode, args, fn)
-	})
+	return readRows(ctx, t.native, st, mode, args, fn)
 }
 
 func (t *postgresTx) exec(ctx context.Context, st *statement, args []any) (int64, error) {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -30,6 +31,7 @@ func testTransaction(t *testing.T, open func(testing.TB) document.Store) {
 	t.Run("counters", func(t *testing.T) { counters(t, s) })
 	t.Run("versions", func(t *testing.T) { versions(t, s) })
 	t.Run("panic", func(t *testing.T) { panics(t, s) })
+	t.Run("panic while reading", func(t *testing.T) { panicsWhileReading(t, s) })
 	t.Run("cancelled", func(t *testing.T) { cancelled(t, s) })
 	t.Run("used while reading", func(t *testing.T) { usedWhileReading(t, s) })
 }
@@ -333,6 +335,49 @@ func panics(t *testing.T, s *site) {
 		}
 		s.insert(t, doc(s.task, "after panic "+m.name))
 	}
+}
+
+// panicsWhileReading: whoever leaves in the middle of the rows gives back what
+// they were read with, each time. There are more turns than connections.
+func panicsWhileReading(t *testing.T, s *site) {
+	s.insert(t, doc(s.task, "read by one who left"))
+	s.insert(t, doc(s.task, "read by one who left too"))
+	sel := &document.Select{DocType: s.task, Columns: []document.Column{{Operand: s.op("name"), Key: "name"}}, Length: 9}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for n := range 80 {
+		leave := runtime.Goexit
+		if n%2 == 0 {
+			leave = func() { panic("a bug") }
+		}
+		read := func(tx document.Tx) error {
+			return tx.Rows(ctx, sel, func([]any) error { leave(); return nil })
+		}
+		left := make(chan error, 1)
+		go func() {
+			defer func() { left <- nil }()
+			defer func() { _ = recover() }()
+			var err error
+			switch n / 2 % 3 {
+			case 0:
+				err = s.Read(ctx, read)
+			case 1:
+				err = s.Write(ctx, document.Alone, read)
+			case 2:
+				err = s.Write(ctx, document.Brief, read)
+			}
+			left <- cmp.Or(err, errors.New("nobody left"))
+		}()
+		select {
+		case err := <-left:
+			if err != nil {
+				t.Fatalf("turn %d: %v", n, err)
+			}
+		case <-ctx.Done():
+			t.Fatalf("turn %d hangs", n)
+		}
+	}
+	s.insert(t, doc(s.task, "after who left"))
 }
 
 func cancelled(t *testing.T, s *site) {
