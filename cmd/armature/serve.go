@@ -138,6 +138,9 @@ func (a *app) serve(cmd *cobra.Command) error {
 	// Compiling plugins and opening a site leave more garbage than a server that
 	// waits for requests will make in hours; the system gets it back.
 	debug.FreeOSMemory()
+	if err := forgetProgram(); err != nil {
+		log.Debug("the pages of the program that only the start needed stay in memory", "error", err)
+	}
 	defer onHangup(func() { a.reload(cmd, server, out) })()
 	ready := &readiness{check: p.ready}
 	handler := p.guests.metrics.Beside(httpapi.New(httpapi.Config{
