@@ -31,9 +31,8 @@ var scaffold embed.FS
 // beginning is a language a new plugin can be written in.
 type beginning struct {
 	name  string
-	needs string // the command that installs its compiler; empty: nothing is needed
+	needs string // the command that installs its compiler; empty: it is a script and needs none
 	sdk   func(dir string) error
-	tests bool
 }
 
 func beginnings() []beginning {
@@ -45,22 +44,22 @@ func beginnings() []beginning {
 	return []beginning{
 		{"go", "apt-get install golang-go", func(dir string) error {
 			return unpack(armature.Source, ".", filepath.Join(dir, "armature"))
-		}, true},
+		}},
 		{"rust", "apt-get install rustc libstd-rust-dev-wasm32 lld", func(dir string) error {
 			return unpack(rust.Source, "src", filepath.Join(dir, "armature"))
-		}, true},
+		}},
 		{"assemblyscript", "npm install", func(dir string) error {
 			return writeInto(dir, map[string][]byte{"armature/index.ts": assemblyscript.Source, "armature/stubhost.mjs": assemblyscript.Stub})
-		}, true},
-		{"c", "apt-get install clang lld", header, true},
+		}},
+		{"c", "apt-get install clang lld", header},
 		{"cpp", installCPP, func(dir string) error {
 			return writeInto(dir, map[string][]byte{"armature.hpp": cpp.Header, "stubhost.hpp": cpp.Stub})
-		}, true},
+		}},
 		{"zig", "npm install", func(dir string) error {
 			return unpack(zig.Source, ".", filepath.Join(dir, "armature"))
-		}, true},
-		{"js", "", declarations, false},
-		{"ts", "", declarations, false},
+		}},
+		{"js", "", declarations},
+		{"ts", "", declarations},
 	}
 }
 
@@ -107,7 +106,7 @@ func (a *app) beginPlugin(b beginning, name, dir string) error {
 		return err
 	}
 	data := map[string]any{
-		"Name": name, "Path": strings.ReplaceAll(name, ".", "/"), "Needs": b.needs, "Tests": b.tests, "Lang": b.name,
+		"Name": name, "Path": strings.ReplaceAll(name, ".", "/"), "Needs": b.needs, "Script": b.needs == "", "Lang": b.name,
 	}
 	files, err := fs.Sub(scaffold, "scaffold/"+b.name)
 	if err != nil {

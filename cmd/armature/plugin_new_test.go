@@ -91,7 +91,7 @@ func TestNewPluginRefused(t *testing.T) {
 }
 
 // TestMissingCompiler: it is named, with the command that installs it, and no
-// file is left. JavaScript and TypeScript need none.
+// file is left. JavaScript and TypeScript need none, for their tests neither.
 func TestMissingCompiler(t *testing.T) {
 	in := &installation{t: t, data: t.TempDir()}
 	t.Setenv("PATH", t.TempDir())
@@ -119,6 +119,9 @@ func TestMissingCompiler(t *testing.T) {
 				args = append(args, "-o", file)
 			}
 			_, stderr, err := in.try("", args...)
+			if tt.build == "" && err != nil {
+				t.Errorf("%s %s: %v %s", what, tt.lang, err, stderr)
+			}
 			if want != "" && (err == nil || !strings.Contains(stderr, " is missing; install it") || !strings.Contains(stderr, want)) {
 				t.Errorf("%s %s: %v %s", what, tt.lang, err, stderr)
 			}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -78,6 +79,27 @@ pass  acme.sum.test.ts:8: subtracts
 	}
 	if out := in.run("plugin", "test", dir, "--json"); !strings.HasPrefix(out, `{"passed":true,"tests":[{"file":"acme.sum.test.ts","line":2,"test":"adds","log":["adding"]}]}`) {
 		t.Errorf("%s", out)
+	}
+}
+
+// TestScriptTestsReadme: the script and the tests in the README of sdk/js are what
+// it says they are.
+func TestScriptTestsReadme(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	text, err := os.ReadFile(filepath.Join(root(t), "sdk", "js", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```(?:ts)?\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	if len(blocks) != 3 {
+		t.Fatalf("%d blocks", len(blocks))
+	}
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "acme.shop.ts"), []byte(blocks[0][1]))
+	put(t, filepath.Join(dir, "acme.shop.test.ts"), []byte(blocks[1][1]))
+	out, stderr, err := in.try("", "plugin", "test", filepath.Join(dir, "acme.shop.ts"))
+	if want := "$ armature plugin test acme.shop.ts\n" + stderr + out; err != nil || want != blocks[2][1] {
+		t.Errorf("%v\n%s", err, want)
 	}
 }
 

@@ -25,20 +25,31 @@ func TestDeclarations(t *testing.T) {
 		}
 		t.Skipf("npm ci: %v\n%s", err, out)
 	}
-	put(t, filepath.Join(dir, "armature.d.ts"), read(t, "armature.d.ts"))
-	sources := map[string]string{"ts/usage.ts": filepath.Join("check", "usage.ts")}
+	declarations := []string{"armature.d.ts", "armature-test.d.ts"}
+	for _, name := range declarations {
+		put(t, filepath.Join(dir, name), read(t, name))
+	}
+	const tested = "../../plugins/scripttest/testdata/acme.host/"
+	sources := map[string]string{
+		"ts/usage.ts": filepath.Join("check", "usage.ts"), "ts/host/main.ts": tested + "main.ts", "ts/host/host.test.ts": tested + "host.test.ts",
+	}
 	for _, lang := range []string{"ts", "js"} {
-		sources[lang+"/new/main."+lang] = "../../cmd/armature/scaffold/" + lang + "/main." + lang + ".tmpl"
+		for _, name := range []string{"main." + lang, "main.test." + lang} {
+			sources[lang+"/new/"+name] = "../../cmd/armature/scaffold/" + lang + "/" + name + ".tmpl"
+		}
 	}
 	for _, path := range examples(t) {
 		sources[strings.TrimPrefix(filepath.Ext(path), ".")+"/"+filepath.Base(path)] = path
 	}
-	if len(sources) < 6 {
+	if len(sources) < 13 {
 		t.Fatalf("only %v", sources)
 	}
 	for name, path := range sources {
 		// The declarations are here once, wherever a source refers to them.
-		text := strings.ReplaceAll(read(t, path), `/// <reference path="../../sdk/js/armature.d.ts" />`, "")
+		text := read(t, path)
+		for _, name := range declarations {
+			text = strings.ReplaceAll(text, `/// <reference path="../../sdk/js/`+name+`" />`, "")
+		}
 		put(t, filepath.Join(dir, filepath.FromSlash(name)), text)
 	}
 	for _, tt := range []struct {
@@ -52,7 +63,7 @@ func TestDeclarations(t *testing.T) {
 		options := config["compilerOptions"]
 		options["strict"] = tt.strict
 		options["skipLibCheck"] = false // the declarations are one
-		text, err := json.Marshal(map[string]any{"compilerOptions": options, "include": []string{"../armature.d.ts", "."}})
+		text, err := json.Marshal(map[string]any{"compilerOptions": options, "include": []string{"../*.d.ts", "."}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,8 @@ package js
 
 import "embed"
 
-// Source is armature.d.ts and tsconfig.json.
+// Source is the declarations, of what scripts find and of what their tests import,
+// and tsconfig.json.
 //
-//go:embed armature.d.ts tsconfig.json
+//go:embed armature.d.ts armature-test.d.ts tsconfig.json
 var Source embed.FS

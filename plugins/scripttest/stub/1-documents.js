@@ -31,16 +31,33 @@ function position(capability, { doctype, name }) {
   return at;
 }
 
-function insertDocument(doctype, fields) {
+// definition is a DocType that the plugin brings; of others the stub knows nothing.
+const definition = (doctype) => pluginIs.manifest?.doctypes?.find((d) => d.name === doctype);
+
+// named is the name that a DocType takes from a field, if it does.
+function named(doctype, fields) {
+  const rule = definition(doctype)?.autoname ?? "";
+  return rule.startsWith("field:") ? fields[rule.slice("field:".length)] : undefined;
+}
+
+// complete refuses a document without a field that its DocType requires.
+function complete(made) {
+  const missing = (definition(made.doctype)?.fields ?? []).filter((f) => f.reqd && (made[f.fieldname] ?? "") === "");
+  if (missing.length === 0) return made;
+  throw new ValidationError(`[${made.doctype}, ${made.name}]: ${missing.map((f) => f.fieldname).join(", ")}`, { type: "MandatoryError" });
+}
+
+function insertDocument(doctype, fields, check = (made) => made) {
   const now = timestamp();
   const made = {
     owner: user.name, creation: now, modified: now, modified_by: user.name, idx: 0, docstatus: 0,
     ...copy(fields), doctype,
   };
+  made.name ||= named(doctype, made);
   if (!made.name) made.name = `${doctype.toLowerCase()}-${++serial}`;
   made.name = String(made.name);
   if (table(doctype).some((d) => d.name === made.name)) throw new ConflictError(`${doctype} ${made.name} already exists`);
-  stored.set(doctype, [...table(doctype), made]);
+  stored.set(doctype, [...table(doctype), check(made)]);
   return made;
 }
 
@@ -48,13 +65,13 @@ function replaceDocument(doctype, at, changes) {
   const before = table(doctype)[at];
   const { name, owner, creation } = before;
   const made = { ...before, ...copy(changes), name, owner, creation, doctype, modified: timestamp(), modified_by: user.name };
-  stored.set(doctype, table(doctype).with(at, made));
+  stored.set(doctype, table(doctype).with(at, complete(made)));
   return made;
 }
 
 function insert(request) {
   const doctype = need("doc_insert", "doctype", request.doctype ?? request.doc?.doctype);
-  return present(insertDocument(doctype, request.doc));
+  return present(insertDocument(doctype, request.doc, complete));
 }
 
 function update(request) {

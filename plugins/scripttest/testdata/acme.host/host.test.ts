@@ -10,7 +10,7 @@ test("documents", () => {
     owner: "test@example.com", creation: "2026-01-02 03:04:05.000000", modified: "2026-01-02 03:04:05.000000",
     modified_by: "test@example.com", idx: 0, docstatus: 0, name: "A", description: "x", doctype: "ToDo",
   });
-  assert.equal(host.doc("Setting", "S").value, 1);
+  assert.equal(host.doc("Setting", "S")?.value, 1);
   assert.equal(host.doc("ToDo", "B"), null);
   assert.equal(doc.insert("ToDo", { description: "y" }).name, "todo-1");
   assert.deepEqual(host.docs("ToDo").map((d) => d.name), ["A", "todo-1"]);
@@ -20,7 +20,7 @@ test("documents", () => {
   assert.deepEqual([changed.description, changed.owner, changed.name, changed.modified, changed.modified_by],
     ["z", "test@example.com", "A", "2026-01-03 00:00:00.000000", "ann@example.com"]);
   changed.description = "changed outside";
-  assert.equal(host.doc("ToDo", "A").description, "z");
+  assert.equal(host.doc("ToDo", "A")?.description, "z");
 });
 
 test("refusals", () => {
@@ -36,6 +36,14 @@ test("refusals", () => {
   assert.throws(() => enqueue("acme.host.echo"), PermissionError);
   assert.throws(() => request.method, { message: "No HTTP request made this call" });
   assert.throws(() => call("acme.other.x"), { type: "ValidationError", message: "Failed to get method for command acme.other.x" });
+});
+
+test("DocTypes of the plugin's own", () => {
+  assert.equal(doc.insert("Item", { code: "tea", title: "Tea" }).name, "tea");
+  assert.throws(() => doc.insert("Item", { code: "tea", title: "Tea" }), ConflictError);
+  assert.throws(() => doc.insert("Item", { code: "rum", title: "" }), { type: "MandatoryError", message: "[Item, rum]: title" });
+  assert.throws(() => doc.update("Item", "tea", { title: null }), { type: "MandatoryError" });
+  assert.deepEqual(host.docs("Item").map((d) => d.title), ["Tea"]);
 });
 
 test("docstatus", () => {
@@ -168,7 +176,7 @@ test("answers of the test, and what was asked", async () => {
   host.on("doc_get", (request, standard) => ({ ...(standard() as Doc), status: "Closed" }));
   await assert.rejects(host.call("close", { name: "T" }), { type: "ClosedError" });
   assert.deepEqual(host.asked().map((a) => a.capability), ["doc_get", "doc_update", "doc_get"]);
-  assert.throws(() => host.on("doc_gte", () => null), /there are doc_get, doc_list/);
+  assert.throws(() => host.on("doc_gte" as any, () => null), /there are doc_get, doc_list/);
 });
 
 test("the log", () => {
