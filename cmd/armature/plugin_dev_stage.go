@@ -73,6 +73,7 @@ type hostedStage struct {
 	follower
 	hosted  *hosted
 	approve string
+	draft   string // hash of what this session has stored there, to go with the next one
 }
 
 func newHostedStage(h *hosted, approve []string, out *devOutput) *hostedStage {
@@ -86,8 +87,13 @@ func newHostedStage(h *hosted, approve []string, out *devOutput) *hostedStage {
 func (st *hostedStage) show(ctx context.Context, whole []byte, b *bundle.Bundle) (remarks []string, err error) {
 	st.follow(b.Manifest.Name)
 	var done ledger.Installation
-	if err := st.hosted.manage(ctx, "install", map[string]any{"file": whole, "approve": st.approve}, &done); err != nil {
+	if err := st.hosted.manage(ctx, "install", map[string]any{"file": whole, "approve": st.approve, "draft": st.draft}, &done); err != nil {
 		return nil, err
+	}
+	if done.First {
+		st.draft = done.Hash
+	} else if done.Hash != st.draft {
+		st.draft = "" // a version of before, gone back to by undoing: not ours
 	}
 	if len(done.Waiting) > 0 {
 		waiting := strings.Join(done.Waiting, ",")

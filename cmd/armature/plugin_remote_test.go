@@ -171,6 +171,12 @@ const VERSION = 1;`
 				t.Errorf("a mistake: %v", failed)
 			}
 			says(2)
+			if tt.name == "url" { // what was saved in between does not pile up on the site
+				list := s.want("GET", "/api/method/framework.plugins.list?plugin="+name, nil).([]any)
+				if versions := list[0].(map[string]any)["versions"].([]any); len(versions) != 1 {
+					t.Errorf("versions %v", versions)
+				}
+			}
 			d.interrupt()
 		})
 	}

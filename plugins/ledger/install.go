@@ -21,6 +21,7 @@ type Installation struct {
 	Plugin   string         `json:"plugin"`
 	Version  string         `json:"version"`
 	Hash     string         `json:"hash"`
+	First    bool           `json:"first"`              // this bundle had not been stored before
 	Replaces string         `json:"replaces,omitempty"` // the version that serves
 	Status   Status         `json:"status"`
 	Asked    []string       `json:"grants_asked"`
@@ -32,11 +33,12 @@ type Installation struct {
 }
 
 // install puts a bundle into the site's database and has it serve. approve names
-// what the caller approves along with it. Errors are faults that say what is
+// what the caller approves along with it, draft is the hash of a version that is
+// not kept once it is replaced; empty: none. Errors are faults that say what is
 // wrong with the plugin, or Conflict where another one stands in the way;
 // nothing has changed then, apart from DocTypes that were made before the one
 // that failed.
-func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte, approve []string, dry bool) (*Installation, error) {
+func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte, approve []string, draft string, dry bool) (*Installation, error) {
 	sv, err := s.open()
 	if err != nil {
 		return nil, err
@@ -82,13 +84,16 @@ func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte
 		if !reflect.DeepEqual(found, planned.old) {
 			return fault.New(fault.Conflict, "", "Somebody else has changed the plugin %s meanwhile; look at it, and try again", next.Name)
 		}
-		if err := keepVersion(ctx, tx, sv.Documents, caller, g, wasm); err != nil {
+		if done.First, err = keepVersion(ctx, tx, sv.Documents, caller, g, wasm); err != nil {
 			return err
 		}
 		if !done.Pending {
-			if err := s.chosen(ctx, tx, sv.Documents, caller, next.Name, next.Hash); err != nil {
+			if err := s.chosen(ctx, tx, sv.Documents, caller, next.Name, next.Hash, served(planned.old)); err != nil {
 				return err
 			}
+		}
+		if err := dropDraft(ctx, tx, sv.Documents, next, draft); err != nil {
+			return err
 		}
 		return write(ctx, tx, sv.Documents, caller, next)
 	})
@@ -97,6 +102,14 @@ func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte
 	}
 	s.shipped[next.Name] = g.Hash
 	return done, s.after(ctx, next.Name)
+}
+
+// served is the hash of what a record has serve.
+func served(r *Record) string {
+	if r == nil {
+		return ""
+	}
+	return r.Hash
 }
 
 // planned is an installation before it is done.

@@ -43,8 +43,9 @@ func TestInstall(t *testing.T) {
 	p.refuses(fault.Validation, "framework.plugins.rollback", m{"plugin": "acme.a"})
 	p.install(plugin(t, "3", nil, "kv_get"))
 	p.serves("3")
-	p.manage("rollback", m{"plugin": "acme.a"})
-	p.serves("2")
+	p.manage("rollback", m{"plugin": "acme.a"}) // to what served before, not to what was given up before that
+	p.serves("1")
+	p.install(plugin(t, "2", nil, "kv_get"))
 
 	p.manage("disable", m{"plugin": "acme.a"})
 	p.serves("")
@@ -64,6 +65,51 @@ func TestInstall(t *testing.T) {
 	}
 	p.refuses(fault.NotFound, "framework.plugins.rollback", m{"plugin": "acme.a"})
 	p.refuses(fault.NotFound, "framework.plugins.list", m{"plugin": "acme.a"})
+}
+
+// TestDrafts: versions that follow each other while a plugin is written do not
+// pile up, and what is to serve is kept whatever is said to be a draft.
+func TestDrafts(t *testing.T) {
+	p := newProcess(t)
+	kept := func(want ...string) {
+		t.Helper()
+		var got []string
+		for _, v := range p.record()["versions"].([]any) {
+			got = append(got, v.(m)["version"].(string))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the versions are %q, want %q", got, want)
+		}
+	}
+	first := p.install(plugin(t, "1", nil))
+	done := p.install(plugin(t, "2", nil))
+	if first["first"] != true || done["first"] != true {
+		t.Errorf("installed %v, %v", first, done)
+	}
+	p.install(plugin(t, "3", nil), "draft", done["hash"])
+	p.serves("3")
+	kept("3", "1")
+	if again := p.install(plugin(t, "1", nil), "draft", p.record()["hash"]); again["first"] != false {
+		t.Errorf("installed %v", again)
+	}
+	p.serves("1")
+	kept("1")
+	for _, draft := range []any{first["hash"], first["hash"].(string)[:16], first["hash"].(string)[:16] + "...", "x", ""} {
+		p.install(plugin(t, "1", nil), "draft", draft)
+		kept("1")
+	}
+
+	// One that waits does not take away what serves until then.
+	more := m{"allowed_hosts": []any{"a.example"}}
+	done = p.install(plugin(t, "2", more, "http_fetch"), "draft", first["hash"])
+	p.serves("1")
+	p.install(plugin(t, "3", more, "http_fetch"), "draft", done["hash"])
+	p.serves("1")
+	kept("1", "3")
+	p.manage("approve", m{"plugin": "acme.a"})
+	p.serves("3")
+	p.manage("rollback", m{"plugin": "acme.a"})
+	p.serves("1")
 }
 
 func TestInstallRefuses(t *testing.T) {

@@ -54,9 +54,10 @@ func (s *Site) approve(ctx context.Context, caller *identity.Caller, plugin stri
 		if err != nil || len(grown(r.Asked, before, r.Approved)) > 0 {
 			return err
 		}
+		served := r.Hash
 		r.Version, r.Hash, r.Error = r.PendingVersion, r.PendingHash, ""
 		r.PendingVersion, r.PendingHash = "", ""
-		return s.chosen(ctx, tx, sv.Documents, caller, plugin, r.Hash)
+		return s.chosen(ctx, tx, sv.Documents, caller, plugin, r.Hash, served)
 	})
 }
 
@@ -144,11 +145,8 @@ func (s *Site) uninstall(ctx context.Context, caller *identity.Caller, plugin st
 		if err != nil {
 			return err
 		}
-		// Not through the door: it would keep a copy of every bundle as a
-		// Deleted Document.
-		dt := sv.Documents.Schema().DocType(versionType)
 		for _, v := range all {
-			if _, err := tx.Delete(ctx, sv.Documents.Schema(), dt, versionName(plugin, v.Hash)); err != nil {
+			if err := drop(ctx, tx, sv.Documents, plugin, v.Hash); err != nil {
 				return err
 			}
 		}

@@ -78,7 +78,7 @@ func (s *Site) methods() []*method.Method {
 		}
 	}
 	return []*method.Method{
-		managing("install", "Install a plugin, or another version of one: wasm is the bundle in base64, or the part file of a multipart body the bundle itself; approve names the grants approved along with it", s.callInstall(false)),
+		managing("install", "Install a plugin, or another version of one: wasm is the bundle in base64, or the part file of a multipart body the bundle itself; approve names the grants approved along with it, draft the hash of a version that is not kept once this one replaces it", s.callInstall(false)),
 		managing("plan", "Say what install would do", s.callInstall(true)),
 		managing("approve", "Give a plugin the grants it asks for, or those that are named", withNames(s.approve)),
 		managing("revoke", "Take approved grants back", withNames(s.revoke)),
@@ -121,7 +121,7 @@ func (s *Site) callInstall(dry bool) func(context.Context, *method.Call) (any, e
 				return nil, fault.Wrap(fault.Validation, "", err, "wasm is not base64")
 			}
 		}
-		return s.install(ctx, call.Caller, wasm, names(call.Args.Get("approve")), dry)
+		return s.install(ctx, call.Caller, wasm, names(call.Args.Get("approve")), call.Args.Text("draft"), dry)
 	}
 }
 

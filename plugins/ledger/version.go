@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"armature/core/document"
 	"armature/core/fault"
@@ -33,28 +34,58 @@ type Version struct {
 // versionName is the name of the document of a version.
 func versionName(plugin, hash string) string { return plugin + "-" + hash[:16] }
 
-// keepVersion stores a bundle, if it is not there yet.
-func keepVersion(ctx context.Context, tx document.Tx, documents *document.Service, caller *identity.Caller, g *registry.Generation, wasm []byte) error {
+// keepVersion stores a bundle, and reports whether it was not there yet.
+func keepVersion(ctx context.Context, tx document.Tx, documents *document.Service, caller *identity.Caller, g *registry.Generation, wasm []byte) (first bool, err error) {
 	name := versionName(g.Manifest.Name, g.Hash)
 	absent, err := tx.Absent(ctx, documents.Schema().DocType(versionType), []string{name})
 	if err != nil || len(absent) == 0 {
-		return err
+		return false, err
 	}
 	text, err := pack(wasm)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return put(ctx, tx, documents, caller, versionType, name, map[string]any{
+	return true, put(ctx, tx, documents, caller, versionType, name, map[string]any{
 		"name": name, "plugin": g.Manifest.Name, "version": g.Manifest.Version, "hash": g.Hash, "size": json.Number(strconv.Itoa(len(wasm))),
 		"grants_asked": join(dispatch.Asked(g)), "methods": join(methods(g)), "bundle": text,
 	})
 }
 
-// chosen notes that a version was chosen to serve.
-func (s *Site) chosen(ctx context.Context, tx document.Tx, documents *document.Service, caller *identity.Caller, plugin, hash string) error {
-	return put(ctx, tx, documents, caller, versionType, versionName(plugin, hash), map[string]any{
-		"activated": document.FormatDatetime(s.l.cfg.Now().In(documents.Zone())),
-	})
+// chosen notes that a version was chosen to serve in place of another one, which
+// becomes the one to go back to. That one may have been gone back to itself, past
+// versions that were chosen after it.
+func (s *Site) chosen(ctx context.Context, tx document.Tx, documents *document.Service, caller *identity.Caller, plugin, hash, before string) error {
+	stamp := func(hash string, at time.Time) error {
+		return put(ctx, tx, documents, caller, versionType, versionName(plugin, hash), map[string]any{"activated": document.FormatDatetime(at)})
+	}
+	now := s.l.cfg.Now().In(documents.Zone())
+	if before != "" && before != hash {
+		if err := stamp(before, now.Add(-time.Microsecond)); err != nil {
+			return err
+		}
+	}
+	return stamp(hash, now)
+}
+
+// drop removes a stored version. Not through the door: it would keep a copy of the
+// bundle as a Deleted Document.
+func drop(ctx context.Context, tx document.Tx, documents *document.Service, plugin, hash string) error {
+	schema := documents.Schema()
+	_, err := tx.Delete(ctx, schema, schema.DocType(versionType), versionName(plugin, hash))
+	return err
+}
+
+// dropDraft removes what somebody says is a version that need not be kept, unless
+// the record of the plugin names it.
+func dropDraft(ctx context.Context, tx document.Tx, documents *document.Service, r *Record, hash string) error {
+	if hash == "" || hash == r.Hash || hash == r.PendingHash {
+		return nil
+	}
+	all, err := versions(ctx, tx, documents.Schema(), r.Name)
+	if err != nil || !slices.ContainsFunc(all, func(v Version) bool { return v.Hash == hash }) {
+		return err
+	}
+	return drop(ctx, tx, documents, r.Name, hash)
 }
 
 // versions lists the stored versions of a plugin, latest chosen first, those
