@@ -56,15 +56,18 @@ func (s *Service) record(ctx context.Context, tx document.Tx, a activity) error 
 
 type originKey struct{}
 
-// WithOrigin makes a context whose activities are recorded as coming from where
-// the function says. It is asked only when there is something to record.
-func WithOrigin(ctx context.Context, from func() Origin) context.Context {
+// From says where a request came from. It is asked only when there is something
+// to record.
+type From interface{ Origin() Origin }
+
+// WithOrigin makes a context whose activities are recorded as coming from there.
+func WithOrigin(ctx context.Context, from From) context.Context {
 	return context.WithValue(ctx, originKey{}, from)
 }
 
 func originOf(ctx context.Context) Origin {
-	if from, ok := ctx.Value(originKey{}).(func() Origin); ok {
-		return from().short()
+	if from, ok := ctx.Value(originKey{}).(From); ok {
+		return from.Origin().short()
 	}
 	return Origin{}
 }

@@ -201,8 +201,14 @@ func observe(ctx context.Context, fn func(sql string, args []any, took time.Dura
 
 // begin makes a context that knows where the request came from.
 func begin(ctx context.Context, r *http.Request) context.Context {
-	return auth.WithOrigin(ctx, func() auth.Origin { return web.Origin(r.RemoteAddr, r.Header) })
+	return auth.WithOrigin(ctx, from{r})
 }
+
+// from is where a request came from.
+type from struct{ r *http.Request }
+
+// Origin implements auth.From.
+func (f from) Origin() auth.Origin { return web.Origin(f.r.RemoteAddr, f.r.Header) }
 
 func (t *Tenant) authenticate(ctx context.Context, r *http.Request, argument func(string) any) (*identity.Caller, error) {
 	if web.Forgets(r) {

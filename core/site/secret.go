@@ -78,16 +78,25 @@ func (s *Secret) Open(purpose, sealed string) ([]byte, error) {
 // MAC is a keyed hash of text for one purpose, 32 bytes. Who does not hold the
 // site's key can neither compute nor check it, so a stolen database does not
 // allow guessing.
-func (s *Secret) MAC(purpose, text string) []byte {
+func (s *Secret) MAC(purpose, text string) []byte { return s.AppendMAC(nil, purpose, text) }
+
+// AppendMAC appends the MAC of all parts of a text, one after the other.
+func (s *Secret) AppendMAC(dst []byte, purpose string, parts ...string) []byte {
 	m := s.macs.Get().(*macState)
 	defer s.macs.Put(m)
 	// The length keeps ("ab", "c") and ("a", "bc") apart.
 	m.buf = append(m.buf[:0], byte(len(purpose)>>8), byte(len(purpose)))
-	m.buf = append(append(m.buf, purpose...), text...)
+	m.buf = append(m.buf, purpose...)
+	for _, part := range parts {
+		m.buf = append(m.buf, part...)
+	}
 	m.hash.Reset()
 	m.hash.Write(m.buf)
 	clear(m.buf)
-	return m.hash.Sum(nil)
+	m.buf = m.hash.Sum(m.buf[:0])
+	dst = append(dst, m.buf...)
+	clear(m.buf)
+	return dst
 }
 
 // macState is what a hash needs. Every request with an API key makes one, and
