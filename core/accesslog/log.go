@@ -47,7 +47,7 @@ type Entry struct {
 // All methods may be called at any time by anybody.
 type Log struct {
 	off    atomic.Bool
-	append func([]byte, *Entry) []byte
+	format Format
 
 	mu     sync.Mutex
 	w      io.Writer
@@ -58,11 +58,7 @@ type Log struct {
 
 // New makes a log that writes to w.
 func New(w io.Writer, f Format) *Log {
-	l := &Log{w: w, append: appendText}
-	if f == JSON {
-		l.append = appendJSON
-	}
-	return l
+	return &Log{w: w, format: f}
 }
 
 // Enable turns the log on, as it is at first, or off.
@@ -76,7 +72,11 @@ func (l *Log) Enabled() bool { return !l.off.Load() }
 func (l *Log) Write(e *Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.late = l.append(l.late, e)
+	if l.format == JSON {
+		l.late = appendJSON(l.late, e)
+	} else {
+		l.late = appendText(l.late, e)
+	}
 	switch {
 	case l.closed || len(l.late) >= maxLate:
 		_ = l.flush()
