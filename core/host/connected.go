@@ -47,7 +47,7 @@ func (t *Tenant) connectedOnDocuments() []method.DocumentMethod {
 		Func: func(ctx context.Context, on *method.DocumentCall) (any, error) {
 			origin := ""
 			if on.Request != nil {
-				origin = on.Request.Origin
+				origin = on.Request.Origin()
 			}
 			return t.Connected.Begin(ctx, on.Caller, on.Document, on.Args.Text("user"), on.Args.Text("success_uri"), origin)
 		},

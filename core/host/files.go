@@ -54,11 +54,20 @@ func (t *Tenant) callWithFile(ctx context.Context, caller *identity.Caller, c fi
 		Path: c.Path, Verb: http.MethodPost, Caller: caller, Args: method.ArgsMap(args),
 		Request: &method.Request{
 			Method: http.MethodPost, Path: "/api/method/upload_file", Body: c.Body,
-			Header: http.Header{"Content-Type": {c.ContentType}},
+			Head: contentType(c.ContentType),
 		},
 	})
 	return res.Message, err
 }
+
+// contentType is the head of a request of which no more is told.
+type contentType string
+
+// Origin implements method.Head.
+func (contentType) Origin() string { return "" }
+
+// Header implements method.Head.
+func (t contentType) Header() http.Header { return http.Header{"Content-Type": {string(t)}} }
 
 // rawFile finds the raw methods of files.
 func (t *Tenant) rawFile(path string) *httpapi.Raw {

@@ -18,6 +18,8 @@ type exchange struct {
 	r       *http.Request
 	ctx     context.Context
 	id      string
+	ids     [1]string // id, as a header holds it
+	length  [1]string // the same of Content-Length
 	arrived time.Time
 
 	site       *Site

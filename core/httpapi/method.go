@@ -92,16 +92,27 @@ func (x *exchange) sendResult(key string, res method.Result) error {
 
 // methodRequest is what a method may see of the request: no credentials.
 func (x *exchange) methodRequest() *method.Request {
-	header := make(http.Header, len(x.r.Header))
-	for key, values := range x.r.Header {
+	return &method.Request{
+		ID: x.id, Method: x.r.Method, Path: x.r.URL.Path, RawQuery: withoutSecrets(x.r.URL.RawQuery),
+		Body: x.args.body, RemoteAddr: x.r.RemoteAddr, Head: head{x},
+	}
+}
+
+// head is the head of the request as a method may see it.
+type head struct{ x *exchange }
+
+// Origin implements method.Head.
+func (h head) Origin() string { return h.x.origin() }
+
+// Header implements method.Head.
+func (h head) Header() http.Header {
+	header := make(http.Header, len(h.x.r.Header))
+	for key, values := range h.x.r.Header {
 		switch key {
 		case "Authorization", "Proxy-Authorization", "Cookie", "X-Framework-Csrf-Token":
 		default:
 			header[key] = values
 		}
 	}
-	return &method.Request{
-		ID: x.id, Origin: x.origin(), Method: x.r.Method, Path: x.r.URL.Path, RawQuery: withoutSecrets(x.r.URL.RawQuery),
-		Header: header, Body: x.args.body, RemoteAddr: x.r.RemoteAddr,
-	}
+	return header
 }

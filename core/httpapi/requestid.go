@@ -14,7 +14,8 @@ func (x *exchange) identify() {
 	} else {
 		x.id = newRequestID()
 	}
-	h, id := x.w.Header(), []string{x.id}
+	x.ids[0] = x.id
+	h, id := x.w.Header(), x.ids[:]
 	h["X-Request-Id"], h["X-Framework-Request-Id"] = id, id
 }
 
@@ -41,5 +42,7 @@ func newRequestID() string {
 	var raw [12]byte
 	binary.BigEndian.PutUint64(raw[:], rand.Uint64())
 	binary.BigEndian.PutUint32(raw[8:], rand.Uint32())
-	return hex.EncodeToString(raw[:])
+	var text [2 * len(raw)]byte
+	hex.Encode(text[:], raw[:])
+	return string(text[:])
 }

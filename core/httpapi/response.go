@@ -14,14 +14,14 @@ type response struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
-	begin  func(status int, h http.Header) // called just before the first byte
+	x      *exchange // told just before the first byte
 }
 
 // WriteHeader sends the status and the headers.
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 && status >= 200 {
 		w.status = status
-		w.begin(status, w.Header())
+		w.x.charge(status, w.Header())
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -73,7 +73,8 @@ func (x *exchange) sendJSON(status int, body []byte) error {
 		body = appendExpired(body)
 	}
 	h["Content-Type"] = jsonType
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	x.length[0] = strconv.Itoa(len(body))
+	h["Content-Length"] = x.length[:]
 	x.w.WriteHeader(status)
 	_, _ = x.w.Write(body) // the client is gone; the work is done either way
 	return nil

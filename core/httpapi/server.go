@@ -60,14 +60,17 @@ type server struct {
 	now     func() time.Time
 }
 
+// anonymous is shared: a Caller is immutable.
+var anonymous = identity.Anonymous()
+
 // ServeHTTP runs one exchange from beginning to end.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.serveHealth(w, r) {
 		return
 	}
 	r = s.proxies.Request(r)
-	x := &exchange{server: s, r: r, ctx: r.Context(), arrived: s.now(), caller: identity.Anonymous()}
-	x.w.ResponseWriter, x.w.begin = w, x.charge
+	x := &exchange{server: s, r: r, ctx: r.Context(), arrived: s.now(), caller: anonymous}
+	x.w.ResponseWriter, x.w.x = w, x
 	x.identify()
 	if s.tracer != nil {
 		x.follow()
@@ -108,7 +111,7 @@ func (x *exchange) run() error {
 	}
 	if !x.raw.leavesCredentials() {
 		if x.caller, err = x.site.Authenticate(x.ctx, x.r, x.argument); err != nil {
-			x.caller = identity.Anonymous()
+			x.caller = anonymous
 			return err
 		}
 	}

@@ -166,8 +166,8 @@ func testMethods() []*method.Method {
 		guest("test.request", func(_ context.Context, c *method.Call) (any, error) {
 			return map[string]any{
 				"query": c.Request.RawQuery, "body": string(c.Request.Body),
-				"authorization": c.Request.Header.Get("Authorization"), "cookie": c.Request.Header.Get("Cookie"),
-				"x": c.Request.Header.Get("X-Other"), "verb": c.Verb,
+				"authorization": c.Request.Header().Get("Authorization"), "cookie": c.Request.Header().Get("Cookie"),
+				"x": c.Request.Header().Get("X-Other"), "verb": c.Verb,
 			}, nil
 		}),
 		{Path: "test.members", Func: func(context.Context, *method.Call) (any, error) { return "in", nil }},

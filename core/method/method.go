@@ -78,13 +78,35 @@ type Reply struct {
 // Request is what a method may see of the HTTP request.
 type Request struct {
 	ID         string // request id, for logs
-	Origin     string // scheme and host the client used
 	Method     string
 	Path       string
 	RawQuery   string
-	Header     http.Header
 	Body       []byte
 	RemoteAddr string
+	Head       Head // nil: neither origin nor header is known
+}
+
+// Head is what else a method may see of a request. Few ask for it, so it is put
+// together when they do.
+type Head interface {
+	Origin() string      // scheme and host the client used
+	Header() http.Header // without credentials; not to be changed
+}
+
+// Origin is the scheme and host the client used; empty when not known.
+func (r *Request) Origin() string {
+	if r.Head == nil {
+		return ""
+	}
+	return r.Head.Origin()
+}
+
+// Header is the request's header without its credentials. It must not be changed.
+func (r *Request) Header() http.Header {
+	if r.Head == nil {
+		return nil
+	}
+	return r.Head.Header()
 }
 
 // Invoker finds plugins' methods on one site. plugins/dispatch satisfies it.

@@ -48,7 +48,7 @@ func rawBody(call *method.Call) ([]byte, bool) {
 	if r == nil || call.Parent != nil || len(r.Body) == 0 {
 		return nil, false
 	}
-	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	media, _, err := mime.ParseMediaType(r.Header().Get("Content-Type"))
 	switch {
 	case err != nil, media == "application/json", strings.HasSuffix(media, "+json"),
 		media == "application/x-www-form-urlencoded", media == "multipart/form-data":

@@ -19,9 +19,15 @@ import (
 
 var request = &method.Request{
 	ID: "req-1", Method: "POST", Path: "/api/method/t.guest.run", RawQuery: "a=1",
-	Header: http.Header{"Authorization": {"token a:b"}, "Cookie": {"sid=x"}, "X-Two": {"1", "2"}},
-	Body:   []byte("\xff\x00"),
+	Head: head{"Authorization": {"token a:b"}, "Cookie": {"sid=x"}, "X-Two": {"1", "2"}},
+	Body: []byte("\xff\x00"),
 }
+
+// head is a method.Head of which only the header is asked for.
+type head http.Header
+
+func (h head) Origin() string      { return "" }
+func (h head) Header() http.Header { return http.Header(h) }
 
 // TestTake: an answer is delivered once, whatever the room for it.
 func TestTake(t *testing.T) {

@@ -34,9 +34,10 @@ func requestGet(_ context.Context, st *State, dst, _ []byte) ([]byte, error) {
 	member("path", r.Path)
 	member("query", r.RawQuery)
 	dst = append(dst, `"headers":{`...)
-	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+	header := r.Header()
+	for _, name := range slices.Sorted(maps.Keys(header)) {
 		if !slices.Contains(credentials, name) {
-			member(strings.ToLower(name), strings.Join(r.Header[name], ", "))
+			member(strings.ToLower(name), strings.Join(header[name], ", "))
 		}
 	}
 	if dst[len(dst)-1] == ',' {
