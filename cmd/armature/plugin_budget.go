@@ -16,9 +16,8 @@ func (b budget) Allowed(ctx context.Context, site, plugin string) error {
 	return t.Limiter().Allowed(ctx, plugin)
 }
 
-// Charge counts also when the client has gone.
 func (b budget) Charge(ctx context.Context, site, plugin string, cpu time.Duration) {
 	if t := b.tenant(site); t != nil {
-		t.Limiter().Charge(context.WithoutCancel(ctx), plugin, cpu)
+		t.Limiter().Charge(ctx, plugin, cpu)
 	}
 }

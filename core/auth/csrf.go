@@ -55,7 +55,10 @@ type argumentKey struct{}
 
 // WithArguments makes a context for Authenticate in which an argument of the
 // request's body can be had. It is asked for only where a body must hold a token.
-func WithArguments(ctx context.Context, argument func(name string) any) context.Context {
+func WithArguments(ctx context.Context, r *http.Request, argument func(name string) any) context.Context {
+	if safe(r.Method) {
+		return ctx
+	}
 	return context.WithValue(ctx, argumentKey{}, argument)
 }
 

@@ -214,7 +214,7 @@ func (t *Tenant) authenticate(ctx context.Context, r *http.Request, argument fun
 	if web.Forgets(r) {
 		return identity.Anonymous(), nil
 	}
-	return t.Auth.Authenticate(auth.WithArguments(ctx, argument), r)
+	return t.Auth.Authenticate(auth.WithArguments(ctx, r, argument), r)
 }
 
 // configure has the site go by a configuration, if it is another one.

@@ -18,14 +18,15 @@ func (l *Limiter) Allowed(ctx context.Context, plugin string) error {
 	return nil
 }
 
-// Charge puts CPU time a plugin has used on its budget, in the window of now.
+// Charge puts CPU time a plugin has used on its budget, in the window of now; also
+// when ctx has ended, because the client has gone.
 func (l *Limiter) Charge(ctx context.Context, plugin string, cpu time.Duration) {
 	b := l.plan().plugin(plugin)
 	if b == nil {
 		return
 	}
 	c := charge{key: b.at(l.site.Now()).key + subject(plugin), budget: b}
-	l.put(ctx, c, micros(cpu))
+	l.put(context.WithoutCancel(ctx), c, micros(cpu))
 }
 
 // plugin is the budget of a plugin; nil: unlimited.
