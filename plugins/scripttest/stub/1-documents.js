@@ -36,8 +36,11 @@ const definition = (doctype) => pluginIs.manifest?.doctypes?.find((d) => d.name 
 
 // named is the name that a DocType takes from a field, if it does.
 function named(doctype, fields) {
-  const rule = definition(doctype)?.autoname ?? "";
-  return rule.startsWith("field:") ? fields[rule.slice("field:".length)] : undefined;
+  const type = definition(doctype);
+  if (!type?.autoname?.startsWith("field:")) return undefined;
+  const name = type.autoname.slice("field:".length);
+  if (fields[name]) return fields[name];
+  throw new ValidationError(`${type.fields?.find((f) => f.fieldname === name)?.label ?? name} is required`);
 }
 
 // complete refuses a document without a field that its DocType requires.
@@ -53,8 +56,7 @@ function insertDocument(doctype, fields, check = (made) => made) {
     owner: user.name, creation: now, modified: now, modified_by: user.name, idx: 0, docstatus: 0,
     ...copy(fields), doctype,
   };
-  made.name ||= named(doctype, made);
-  if (!made.name) made.name = `${doctype.toLowerCase()}-${++serial}`;
+  made.name ||= named(doctype, made) ?? `${doctype.toLowerCase()}-${++serial}`;
   made.name = String(made.name);
   if (table(doctype).some((d) => d.name === made.name)) throw new ConflictError(`${doctype} ${made.name} already exists`);
   stored.set(doctype, [...table(doctype), check(made)]);
@@ -83,6 +85,11 @@ function update(request) {
     throw new ValidationError(
       `${doctype} ${name} has been modified after you have opened it. Please refresh to get the latest document.`,
       { type: "TimestampMismatchError" });
+  }
+  for (const constant of ["owner", "creation"]) {
+    if (typeof changes[constant] === "string" && changes[constant] !== before[constant]) {
+      throw new ValidationError(`Value cannot be changed for ${constant}`, { type: "CannotChangeConstantError" });
+    }
   }
   return present(replaceDocument(doctype, at, { ...changes, docstatus: transition(before, docstatus ?? before.docstatus) }));
 }
