@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"armature/core/document"
+	"armature/core/fault"
 	"armature/core/host"
 	"armature/core/httpapi"
 	"armature/core/identity"
@@ -87,7 +89,7 @@ func OnPostgres(t testing.TB, c *host.Config) { t.Helper(); OnDatabase(t, c, Pos
 
 // OnDatabase has an installation of its own on a PostgreSQL database that others
 // use at the same time: one whose list of sites is in a schema that goes with the
-// test.
+// test, and so do the schemas of all sites that were ever in the list.
 func OnDatabase(t testing.TB, c *host.Config, database string) {
 	t.Helper()
 	schema := fmt.Sprintf("armature_t%d_%d_%d", os.Getpid(), time.Now().UnixNano(), made.Add(1))
@@ -95,10 +97,48 @@ func OnDatabase(t testing.TB, c *host.Config, database string) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if err := store.Drop(ctx, database, schema); err != nil {
+		sites, err := listed(ctx, database, schema)
+		if err != nil {
 			t.Error(err)
 		}
+		for _, name := range append(sites, schema) {
+			if err := store.Drop(ctx, database, name); err != nil {
+				t.Error(err)
+			}
+		}
 	})
+}
+
+// listed are the schemas of the sites in a list, whatever became of them.
+func listed(ctx context.Context, database, schema string) (sites []string, err error) {
+	found, err := store.HasSchema(ctx, database, schema)
+	if err != nil || !found {
+		return nil, err // no process has used it
+	}
+	db, err := store.Open(ctx, database, schema, store.Options{MaxConns: 1})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	dt, err := document.Define(document.Definition{Name: "Registered Site", Table: "armature_site"})
+	if err != nil {
+		return nil, err
+	}
+	sel := &document.Select{DocType: dt, Columns: []document.Column{{Operand: document.Operand{Field: dt.Field("name")}, Key: "name"}}}
+	err = db.Read(ctx, func(tx document.Tx) error {
+		sites = nil
+		return tx.Rows(ctx, sel, func(v []any) error {
+			name, _ := v[0].(string)
+			if strings.HasPrefix(name, "site_") { // else it tells the master key
+				sites = append(sites, name)
+			}
+			return nil
+		})
+	})
+	if fault.KindOf(err) == fault.Unavailable {
+		return nil, err
+	}
+	return sites, nil // without the table: a process was refused before it made one
 }
 
 // made numbers the sites, so that no two share a PostgreSQL schema.
