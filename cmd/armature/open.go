@@ -43,9 +43,12 @@ func (a *app) master() (*site.Master, error) {
 // announce prints a password that exists nowhere else, once, where no log
 // collector reads it as an event of its own and no pipe mistakes it for a
 // result.
-func (a *app) announce(site, user, password string) {
-	fmt.Fprintf(a.stderr, "\n  New site %s. Password of %s: %s\n  It is shown once; change it with: armature user password %s\n\n",
-		site, user, password, user)
+func (a *app) announce(name, user, password string) {
+	change := "armature user password " + user
+	if name != site.Default {
+		change += " --site " + name
+	}
+	fmt.Fprintf(a.stderr, "\n  New site %s. Password of %s: %s\n  It is shown once; change it with: %s\n\n", name, user, password, change)
 }
 
 // withTenant opens the site that is meant, beside a server that may be running

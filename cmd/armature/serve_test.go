@@ -118,7 +118,9 @@ func TestSiteConfigWhileServing(t *testing.T) {
 func TestSites(t *testing.T) {
 	in := &installation{t: t, data: t.TempDir()}
 	s := in.serve()
-	in.run("site", "new", "second")
+	if _, stderr, err := in.try("", "site", "new", "second"); err != nil || !strings.Contains(stderr, "armature user password Administrator --site second") {
+		t.Errorf("nobody is told how to change the password: %v\n%s", err, stderr)
+	}
 	in.run("site", "config", "second", "set", "hosts", `["127.0.0.1"]`)
 	auth := in.keys("Administrator")
 	eventually(t, "the second site answers its host", func() bool {
