@@ -111,13 +111,18 @@ func columnsOf(doc, before, but *Document) map[string]bool {
 	return held
 }
 
+// systemColumns are the columns that every table of PostgreSQL has.
+var systemColumns = map[string]bool{
+	"tableoid": true, "xmin": true, "cmin": true, "xmax": true, "cmax": true, "ctid": true,
+}
+
 func freeColumn(fieldname string, storage Storage, known map[string]Storage, held map[string]bool) string {
 	if len(fieldname) > 50 {
 		fieldname = fieldname[:50]
 	}
 	column := fieldname
 	for n := 2; ; n++ {
-		if had, taken := known[column]; !held[column] && (!taken || had == storage) {
+		if had, taken := known[column]; !held[column] && !systemColumns[column] && (!taken || had == storage) {
 			return column
 		}
 		column = fieldname + "_" + strconv.Itoa(n)

@@ -68,6 +68,10 @@ func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, d
 	}
 	stampRows(doc, caller) // hooks may have added rows
 	keepNamingField(doc)
+	settleEmpty(doc, before)
+	for _, row := range RowsOf(doc) {
+		settleEmpty(row, nil)
+	}
 	if err := s.checkFields(doc, before); err != nil {
 		return err
 	}
@@ -112,6 +116,26 @@ func RowsOf(doc *Document) []*Document {
 		all = append(all, doc.Rows(t.Name)...)
 	}
 	return all
+}
+
+// settleEmpty decides between null and the empty string, of which a client may
+// send either for no text. In a unique field no text is null, which any number of
+// documents may have; in one that is not nullable it is the empty string. What the
+// document held before stays as it is.
+func settleEmpty(doc, before *Document) {
+	for _, f := range doc.Type.Columns {
+		if !f.Unique && !f.NotNullable || f.Storage != Text || f.Standard {
+			continue
+		}
+		v := doc.values[f.Index]
+		switch {
+		case before != nil && before.values[f.Index] == v:
+		case v == nil && f.NotNullable:
+			doc.values[f.Index] = ""
+		case v == "" && f.Unique && !f.NotNullable:
+			doc.values[f.Index] = nil
+		}
+	}
 }
 
 // checkFields applies the rules of the fields to the document and its rows.

@@ -72,7 +72,7 @@ func (s *Store) explain(err error, dt *document.DocType, name string) error {
 	case tooLong:
 		return fault.Wrap(fault.Timeout, "", err, "The database took too long")
 	case badValue:
-		return fault.Wrap(fault.Validation, "", err, "A value is outside what its field can store")
+		return fault.Wrap(fault.Validation, "", err, "A number or date is outside what can be stored or computed")
 	case tooWide:
 		return fault.Wrap(fault.Validation, "CharacterLengthExceededError", err, "A value has more characters than its field can store")
 	}

@@ -141,6 +141,9 @@ func (b *sqliteBackend) diagnose(err error) diagnosis {
 	case sqlite3.SQLITE_TOOBIG:
 		return diagnosis{class: badValue}
 	}
+	if strings.Contains(e.Error(), "integer overflow") { // a sum; it has no code of its own
+		return diagnosis{class: badValue}
+	}
 	return diagnosis{}
 }
 
