@@ -13,8 +13,8 @@ import (
 	"armature/core/store"
 )
 
-// brokenOff is how old a site is that was not made to its end and that nobody can
-// be making any more.
+// brokenOff is how old a site is that was not made, or erased, to its end and that
+// nobody can be at work on any more.
 const brokenOff = 24 * time.Hour
 
 // putBack is how long it may take to undo what was interrupted.
@@ -60,10 +60,9 @@ func (r *records) Erase(ctx context.Context, name string) (kept int, err error) 
 // erasable finds the rows that Erase is about: the site that is there, else those
 // that were broken off, else those that were dropped.
 func (r *records) erasable(ctx context.Context, db *store.Store, name string) (rows []row, err error) {
-	old := document.Compare{Operand: operand("modified"), Op: query.Lt, Value: document.FormatDatetime(time.Now().UTC().Add(-brokenOff))}
 	for _, where := range []document.Where{
 		is("live", name),
-		document.AllOf{is("site", name), document.AnyOf{is("state", leaving), is("state", erasing), document.AllOf{is("state", staged), old}}},
+		document.AllOf{is("site", name), document.AnyOf{is("state", leaving), is("state", erasing), document.AllOf{is("state", staged), abandoned()}}},
 		document.AllOf{is("site", name), is("state", dropped)},
 	} {
 		if rows, err = r.read(ctx, db, where); err != nil || len(rows) > 0 {
@@ -71,6 +70,29 @@ func (r *records) erasable(ctx context.Context, db *store.Store, name string) (r
 		}
 	}
 	return rows, err
+}
+
+// abandoned is what nobody can be at work on any more.
+func abandoned() document.Where {
+	return document.Compare{Operand: operand("modified"), Op: query.Lt, Value: document.FormatDatetime(time.Now().UTC().Add(-brokenOff))}
+}
+
+// Sweep implements Registry.
+func (r *records) Sweep(ctx context.Context) error {
+	db, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := r.read(ctx, db, document.AllOf{document.AnyOf{is("state", staged), is("state", erasing)}, abandoned()})
+	for _, one := range rows {
+		r.c.Logger.Info("what is left of a site that was not made or erased to its end is removed", "site", one.site, "schema", one.schema)
+		failed := r.condemn(ctx, db, one)
+		if failed == nil {
+			failed = r.wipe(ctx, db, one)
+		}
+		err = errors.Join(err, failed)
+	}
+	return err
 }
 
 // leave takes the site that is there off every server, or waits for that where

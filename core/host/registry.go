@@ -50,6 +50,9 @@ type Registry interface {
 
 	// Stage makes room for a site where nobody sees it.
 	Stage(ctx context.Context, name string) (Stage, error)
+	// Sweep removes what is left of sites whose making was broken off a day ago or
+	// earlier, and finishes erasing what was half erased then.
+	Sweep(ctx context.Context) error
 
 	Close() error
 }

@@ -1,9 +1,13 @@
 package host_test
 
 import (
+	"database/sql"
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"armature/core/host"
 	"armature/core/site"
@@ -77,4 +81,75 @@ func TestStage(t *testing.T) {
 			t.Errorf("app_name %s", v)
 		}
 	})
+}
+
+// TestStageBrokenOff: what a process that was killed has left of a site it made is
+// cleared away once nobody can be making it any more.
+func TestStageBrokenOff(t *testing.T) {
+	eachInstallation(t, func(t *testing.T, p *processes) {
+		s, _ := p.start()
+		ctx, r := t.Context(), s.Registry()
+		stage := func() host.Stage {
+			t.Helper()
+			st, err := r.Stage(ctx, unique("s"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			db, err := store.Open(ctx, st.Place().Database, st.Place().Schema, store.Options{})
+			if err == nil {
+				err = db.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return st
+		}
+		killed, begun := stage(), stage()
+		p.age(killed, 25*time.Hour)
+		p.age(begun, 23*time.Hour)
+		for range 2 {
+			if err := r.Sweep(ctx); err != nil {
+				t.Error(err)
+			}
+		}
+		for what, st := range map[string]host.Stage{"killed": killed, "begun": begun} {
+			want := what == "begun"
+			if exists(st.Dir()) != want {
+				t.Errorf("%s: the folder is there: %v", what, !want)
+			}
+			if schema := st.Place().Schema; schema != "" {
+				if found, err := store.HasSchema(ctx, p.config.Database, schema); err != nil || found != want {
+					t.Errorf("%s: the schema is there: %v, %v", what, found, err)
+				}
+			}
+		}
+		if err := begun.Discard(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// age has a stage be as if nobody had touched it for so long.
+func (p *processes) age(st host.Stage, by time.Duration) {
+	p.t.Helper()
+	at := time.Now().Add(-by)
+	err := filepath.WalkDir(st.Dir(), func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Chtimes(path, at, at))
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if p.shared {
+		return
+	}
+	db, err := sql.Open("pgx", p.config.Database)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer db.Close()
+	_, err = db.ExecContext(p.t.Context(), `UPDATE `+p.config.Registry+`.armature_site SET modified = modified - make_interval(secs => $1) WHERE name = $2`,
+		by.Seconds(), st.Place().Schema)
+	if err != nil {
+		p.t.Fatal(err)
+	}
 }

@@ -31,11 +31,15 @@ func (s *Set) Tend(ctx context.Context) {
 }
 
 // tendDue does what is due now. Of several servers one does a site's; what each
-// machine has of uploads that were broken off it clears away itself.
+// machine has of uploads that were broken off it clears away itself, and what is
+// left of broken off restores any of them does.
 func (s *Set) tendDue(ctx context.Context) {
 	spools := time.Since(s.spooled) >= tendEvery
 	if spools {
 		s.spooled = time.Now()
+		if err := s.registry.Sweep(ctx); err != nil && ctx.Err() == nil {
+			s.c.Logger.Error("clear away sites whose making was broken off", "error", err)
+		}
 	}
 	for _, e := range s.table.Load().entries {
 		if ctx.Err() != nil {
