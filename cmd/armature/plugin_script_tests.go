@@ -122,5 +122,12 @@ func testCache() string {
 	if os.MkdirAll(dir, 0o700) != nil {
 		return ""
 	}
+	f, err := os.CreateTemp(dir, "writable-*")
+	if err != nil {
+		return ""
+	}
+	if errors.Join(f.Close(), os.Remove(f.Name())) != nil {
+		return ""
+	}
 	return dir
 }

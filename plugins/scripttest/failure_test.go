@@ -151,15 +151,21 @@ func TestFind(t *testing.T) {
 		{"one/a.js", "a.test.js of a.js, a.test.ts of a.js"},
 		{"one/a.test.ts", "a.test.ts of a.js"},
 		{"two", "lib/x.test.js of main.ts, main.test.ts of main.ts"},
+		{"link", "lib/x.test.js of main.ts, main.test.ts of main.ts"},
 		{"two/main.ts", "lib/x.test.js of main.ts, main.test.ts of main.ts"},
 		{"two/lib/x.test.js", "lib/x.test.js of main.ts"},
 		{"one/b.ts", "error: there is no test: it would be b.test.ts"},
 		{"three", "error: there is no test: its name ends in .test.js or .test.ts, as in shop.test.js"},
 		{"two/armature.json", "error: it is neither a script nor a test"},
 		{"none", "error: stat"},
+		{"./one/../one/a.test.ts", "a.test.ts of a.js"},
 	}
+	if err := os.Symlink("two", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir) // paths as somebody types them
 	for _, tt := range tests {
-		files, err := scripttest.Find(filepath.Join(dir, filepath.FromSlash(tt.path)))
+		files, err := scripttest.Find(filepath.FromSlash(tt.path))
 		var got []string
 		for _, f := range files {
 			rel, relErr := filepath.Rel(f.Root, f.Path)

@@ -23,6 +23,10 @@ type File struct {
 // Find lists the tests of a path: of a script, of a folder that is a plugin with all
 // folders in it, of a folder with scripts; or a test itself. None is an error.
 func Find(path string) ([]File, error) {
+	path, err := filepath.Abs(path) // a plugin may begin above it
+	if err != nil {
+		return nil, err
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -30,11 +34,15 @@ func Find(path string) ([]File, error) {
 	if !info.IsDir() {
 		return findFor(path)
 	}
-	main, err := script.Main(path)
+	root, err := filepath.EvalSymlinks(path) // a walk does not begin with a link
 	if err != nil {
 		return nil, err
 	}
-	files, err := testsIn(path, main != "")
+	main, err := script.Main(root)
+	if err != nil {
+		return nil, err
+	}
+	files, err := testsIn(root, main != "")
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +51,7 @@ func Find(path string) ([]File, error) {
 	}
 	var all []File
 	for _, file := range files {
-		f := File{Path: file, Root: path, Main: main, Plugin: path}
+		f := File{Path: file, Root: root, Main: main, Plugin: path}
 		if main == "" {
 			f.Main = script.Tested(file)
 			f.Plugin = f.Main
@@ -75,7 +83,7 @@ func findFor(path string) ([]File, error) {
 	case !script.Is(path):
 		return nil, errors.New("it is neither a script nor a test of one")
 	}
-	if main, err := script.Main(dir); err == nil && main == filepath.Clean(path) {
+	if main, err := script.Main(dir); err == nil && main == path {
 		return Find(dir)
 	}
 	files, err := testsIn(dir, false)
@@ -84,7 +92,7 @@ func findFor(path string) ([]File, error) {
 	}
 	var all []File
 	for _, file := range files {
-		if script.Tested(file) == filepath.Clean(path) {
+		if script.Tested(file) == path {
 			all = append(all, File{Path: file, Root: dir, Main: path, Plugin: path})
 		}
 	}
@@ -99,9 +107,10 @@ const maxAbove = 8
 
 // pluginAround finds the folder that is a plugin and that a test lies in.
 func pluginAround(test string) (root, main string) {
-	dir, err := filepath.Abs(filepath.Dir(test))
-	for i := 0; err == nil && i < maxAbove; i++ {
-		if main, err = script.Main(dir); main != "" || err != nil {
+	dir := filepath.Dir(test)
+	for range maxAbove {
+		main, err := script.Main(dir)
+		if main != "" || err != nil {
 			return dir, main
 		}
 		dir = filepath.Dir(dir)
