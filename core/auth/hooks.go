@@ -64,6 +64,7 @@ func (h hooks) user(ctx context.Context, ev *document.Event) error {
 	case document.BeforeInsert:
 		// The e-mail address becomes the name, which is compared letter by letter.
 		ev.Doc.Put("email", strings.ToLower(strings.TrimSpace(ev.Doc.Text("email"))))
+		return h.s.throttleUsers(ctx, ev.Tx, ev.Doc.Type)
 	case document.Validate:
 		return h.validateUser(ctx, ev)
 	case document.OnTrash:
@@ -97,6 +98,11 @@ func (h hooks) validateUser(ctx context.Context, ev *document.Event) error {
 	user.Put("full_name", fullName(user))
 	if builtin(user.Name()) {
 		return nil
+	}
+	if ev.Before == nil {
+		if err := h.s.chooseUsername(ctx, ev.Tx, user); err != nil {
+			return err
+		}
 	}
 	_, desk, err := h.s.roles(ctx, ev.Tx, user)
 	if err != nil {

@@ -119,8 +119,8 @@ func (s *Set) openTenant(ctx context.Context, r *Record) (t *Tenant, err error) 
 	}
 	address := func() string { return t.Site.Config().URL() }
 	hooks := []document.Hooks{t.Auth.Hooks(), t.OAuth.Hooks(), t.Files.Hooks(), connectedapp.Hooks(catalog, secret, address)}
+	var guests document.Hooks
 	if s.c.Plugins != nil {
-		var guests document.Hooks
 		if t.invoker, guests, err = s.c.Plugins.Open(name, r.Folder); err != nil {
 			return nil, err
 		}
@@ -133,7 +133,7 @@ func (s *Set) openTenant(ctx context.Context, r *Record) (t *Tenant, err error) 
 			hooks = append(hooks, guests)
 		}
 	}
-	hooks = append(hooks, t.OAuth.Reveal())
+	hooks = append(hooks, departure{func() *document.Service { return t.Documents }, guests}, t.OAuth.Reveal())
 	t.Documents = document.NewService(document.ServiceConfig{
 		Store: t.Store, Catalog: catalog, Hooks: hooks, Beyond: t.Files, Sealer: secret, Now: t.Site.Now, Logger: t.log,
 	})

@@ -2,14 +2,19 @@ package host_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"armature/core/auth"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/host"
+	"armature/core/host/hosttest"
 	"armature/core/identity"
 	"armature/core/method"
 )
@@ -127,4 +132,82 @@ func TestGenerateKeysMethod(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// TestWhatGoesWithAUser: ToDos allocated to a user and shares with one are no
+// reason to keep the user, and do not stay behind.
+func TestWhatGoesWithAUser(t *testing.T) {
+	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+		const todo, share, gone = "/api/resource/ToDo", "/api/resource/DocShare", "gone@example.com"
+		s.User(t, gone)
+		stays := s.Admin.Post(todo, map[string]any{"description": "of nobody"}).Data(t)["name"].(string)
+		for _, at := range []string{gone, gone, "Administrator"} {
+			s.Admin.Post(todo, map[string]any{"description": "of " + at, "allocated_to": at}).OK(t)
+		}
+		s.Admin.Post(share, map[string]any{"user": gone, "share_doctype": "ToDo", "share_name": stays, "read": 1}).OK(t)
+		if r := s.Admin.Delete("/api/resource/User/" + gone); r.Status != http.StatusAccepted {
+			t.Fatalf("deleted: %d %s", r.Status, r.Text)
+		}
+		if got := s.Admin.Get(todo, "order_by", "description asc", "fields", []string{"description"}).Column(t, "description"); !slices.Equal(got, []any{"of Administrator", "of nobody"}) {
+			t.Errorf("ToDos: %v", got)
+		}
+		if got := s.Admin.Get(share).List(t); len(got) != 0 {
+			t.Errorf("shares: %v", got)
+		}
+	})
+}
+
+// TestUsername: a new user may log in by a name made of the first one.
+func TestUsername(t *testing.T) {
+	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+		for _, test := range []struct {
+			email, first, last, username string
+			want                         any
+		}{
+			{"a@example.com", "Mary Ann", "Lee", "", "mary_ann"},
+			{"b@example.com", "Mary-Ann", "Poe", "", "mary_ann_poe"},
+			{"c@example.com", "Mary Ann", "", "", nil},
+			{"d@example.com", "Mary Ann", "", "chosen", "chosen"},
+			{"e@example.com", "Administrator", "", "", nil},
+			{"f@example.com", "Zoë!", "", "", "zoë"},
+		} {
+			got := s.Admin.Post("/api/resource/User", map[string]any{ // as a form sends it, with all of its fields
+				"email": test.email, "first_name": test.first, "last_name": test.last, "username": test.username, "mobile_no": "",
+			}).Data(t)["username"]
+			if got != test.want {
+				t.Errorf("%s %s is %v, want %v", test.first, test.last, got, test.want)
+			}
+		}
+		s.Admin.Put("/api/resource/User/c@example.com", map[string]any{"username": "mary_ann"}).Fails(t, 417, "UniqueValidationError")
+	})
+}
+
+// TestThrottledUsers: more users within an hour than a person makes.
+func TestThrottledUsers(t *testing.T) {
+	now := time.Now()
+	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+		setConfig(t, s.Tenant, "throttle_user_limit", "5")
+		user := func(i int) map[string]any {
+			return map[string]any{"email": fmt.Sprintf("u%d@example.com", i), "first_name": "U"}
+		}
+		made := 0
+		for made < 20 && s.Admin.Post("/api/resource/User", user(made)).Status == 200 {
+			made++
+		}
+		if made == 0 || made > 5 {
+			t.Errorf("%d users were made within an hour", made)
+		}
+		s.Admin.Post("/api/resource/User", user(made)).Fails(t, 417, "Throttled")
+		now = now.Add(61 * time.Minute)
+		s.Admin.Post("/api/resource/User", user(made)).OK(t)
+	}, func(c *host.Config) { c.Clock = func() time.Time { return now } })
+}
+
+func setConfig(t *testing.T, tenant *host.Tenant, key, value string) {
+	t.Helper()
+	config, err := tenant.Site.Config().With(key, json.RawMessage(value))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tenant.Site.SetConfig(config)
 }
