@@ -2,14 +2,17 @@ package scripttest_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
 	"armature/core/egress"
 	"armature/plugins/scripttest"
+	"armature/runtime/abi"
 )
 
 // runner serves all tests, so that the interpreter is compiled once.
@@ -65,5 +68,35 @@ func TestHost(t *testing.T) {
 	}
 	if first, last := results[0], results[len(results)-1]; len(results) < 18 || first.Test != "documents" || first.Line != 7 || last.File != filepath.Join("lib", "deep.test.js") {
 		t.Errorf("%d results, from %+v to %+v", len(results), first, last)
+	}
+}
+
+// TestCapabilities: the host of tests, and its declarations, know every capability
+// and none besides.
+func TestCapabilities(t *testing.T) {
+	declared, err := os.ReadFile(filepath.Join("..", "..", "sdk", "js", "armature-test.d.ts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, union, _ := strings.Cut(string(declared), "type Capability =")
+	union, _, _ = strings.Cut(union, ";")
+	names := regexp.MustCompile(`"(\w+)"`).FindAllStringSubmatch(union, -1)
+	if len(names) != len(abi.Capabilities()) {
+		t.Errorf("%d are declared", len(names))
+	}
+	var text strings.Builder
+	text.WriteString(`import { test, host } from "armature:test";` + "\n")
+	for _, name := range abi.Capabilities() {
+		fmt.Fprintf(&text, "test(%q, () => host.on(%q, () => null));\n", name, name)
+		if !strings.Contains(union, `"`+name+`"`) {
+			t.Errorf("%s is not declared", name)
+		}
+	}
+	text.WriteString(`test("others", () => host.on("input", () => null));` + "\n")
+	results := run(t, folder(t, map[string]string{"a.test.js": text.String()}))
+	for i, r := range results {
+		if last := i == len(results)-1; r.Failed() != last {
+			t.Errorf("%+v", r)
+		}
 	}
 }
