@@ -137,7 +137,8 @@ type guest struct {
 	version string
 	hash    string
 	module  *engine.Module
-	foreign bool          // built for Extism
+	foreign bool // built for Extism
+	tally   *meter.Tally
 	limits  engine.Limits // of the server and the plugin
 }
 
@@ -149,7 +150,7 @@ func (p *Plugins) guest(site string, g *registry.Generation) *guest {
 		logger = p.cfg.Logs.Logger(site, m.Name, logger)
 	}
 	common := &guest{
-		plugins: p, version: m.Version, hash: g.Hash, module: g.Module, foreign: g.Module.Dialect() == abi.Extism,
+		plugins: p, version: m.Version, hash: g.Hash, module: g.Module, tally: p.cfg.Meter.Tally(site, m.Name), foreign: g.Module.Dialect() == abi.Extism,
 		limits: g.Module.Limits(engineLimits(m.Limits)).Min(p.cfg.Limits),
 		plugin: hostapi.Plugin{
 			Site: site, Name: m.Name, Logger: logger, Grants: given.Grants,

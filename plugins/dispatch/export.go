@@ -87,6 +87,7 @@ func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]b
 		return nil, err // the store or the platform runs the call once more
 	}
 	x.calls.Done(usage, err)
+	x.tally.Done(err)
 	if err == nil {
 		return output, nil
 	}

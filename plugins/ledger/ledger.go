@@ -125,8 +125,14 @@ func (l *Ledger) Forget(name string) {
 	delete(l.asleep, name)
 }
 
-// Shut removes a site.
+// Shut removes a site, which is open until this has ended.
 func (l *Ledger) Shut(name string) {
+	if s := l.site(name); s != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), countAtEnd)
+		s.count(ctx)
+		cancel()
+		l.cfg.Meter.DropTallies(name)
+	}
 	l.mu.Lock()
 	s := l.sites[name]
 	delete(l.sites, name)
@@ -162,6 +168,8 @@ func (l *Ledger) Run(ctx context.Context) {
 	defer tick.Stop()
 	clean := time.NewTicker(cleanEvery)
 	defer clean.Stop()
+	count := time.NewTicker(countEvery)
+	defer count.Stop()
 	l.clean()
 	for {
 		select {
@@ -171,6 +179,8 @@ func (l *Ledger) Run(ctx context.Context) {
 		case <-tick.C:
 		case <-clean.C:
 			l.clean()
+		case <-count.C:
+			l.Count(ctx)
 		}
 		l.Sync(ctx)
 	}

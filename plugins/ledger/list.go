@@ -17,6 +17,8 @@ import (
 // Entry is a plugin as framework.plugins.list shows it.
 type Entry struct {
 	*Record
+	Calls    int64     `json:"calls"` // of all processes, the latest seconds aside
+	Failures int64     `json:"failed_calls"`
 	Waiting  []string  `json:"grants_waiting"`
 	Versions []Version `json:"versions,omitempty"` // of a stored plugin, latest chosen first
 	Serving  *Serving  `json:"serving"`            // in the process that answers; nil: nothing
@@ -40,7 +42,10 @@ func (s *Site) list(ctx context.Context, plugin string) ([]Entry, error) {
 	}
 	list := []Entry{}
 	err = sv.Store.Read(ctx, func(tx document.Tx) error {
-		records, err := readAll(ctx, tx, sv.Documents.Schema())
+		records, counted := map[string]*Record{}, map[string]*document.Document{}
+		err := rows(ctx, tx, sv.Documents.Schema(), pluginType, func(doc *document.Document) {
+			records[doc.Name()], counted[doc.Name()] = recordOf(doc), doc
+		})
 		if err != nil {
 			return err
 		}
@@ -50,6 +55,7 @@ func (s *Site) list(ctx context.Context, plugin string) ([]Entry, error) {
 				continue
 			}
 			e := Entry{Record: records[name], Waiting: records[name].Waiting()}
+			e.Calls, e.Failures = counted[name].Int("calls"), counted[name].Int("failed_calls")
 			if e.Stored() {
 				if e.Versions, err = versions(ctx, tx, sv.Documents.Schema(), name); err != nil {
 					return err

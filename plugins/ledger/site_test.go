@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"armature/core/doctypes"
 	"armature/core/document"
 	"armature/core/fault"
@@ -24,6 +26,7 @@ import (
 	"armature/plugins/ledger"
 	"armature/plugins/loader"
 	"armature/plugins/logs"
+	"armature/plugins/meter"
 	"armature/plugins/plugintest"
 	"armature/plugins/registry"
 	"armature/runtime/engine"
@@ -73,15 +76,15 @@ func start(t testing.TB, file, dir string) *process {
 	services := func(string) dispatch.Services {
 		return dispatch.Services{Documents: p.documents, Methods: p.methods, Store: p.store}
 	}
-	book := &logs.Book{}
+	book, counts := &logs.Book{}, meter.New(prometheus.NewRegistry())
 	p.loader = loader.New(loader.Config{Engine: e, Registry: p.registry})
 	p.ledger = ledger.New(ledger.Config{
 		Registry: p.registry, Loader: p.loader, Services: services, Logs: book,
 		Folders: func(string) []string { return []string{dir} }, Bundles: p.bundles,
-		Forget: func(site, plugin string) { p.kv.Drop(site, plugin) },
+		Forget: func(site, plugin string) { p.kv.Drop(site, plugin) }, Meter: counts,
 	})
 	plugins := dispatch.New(dispatch.Config{
-		Registry: p.registry, Services: services, Logs: book, Grants: p.ledger.Grants, Decide: p.ledger.Decide, KV: p.kv,
+		Registry: p.registry, Services: services, Logs: book, Meter: counts, Grants: p.ledger.Grants, Decide: p.ledger.Decide, KV: p.kv,
 		Fetch: func(_ string, hosts []string) hostapi.Fetch {
 			return func(_ context.Context, r *hostapi.HTTPRequest) (*hostapi.HTTPResponse, error) {
 				if !slices.Contains(hosts, r.URL) {
