@@ -253,3 +253,25 @@ func TestRejectedInFolder(t *testing.T) {
 	}
 	s.want("GET", "/api/method/acme.todo.summary", nil)
 }
+
+// TestPluginsFromElsewhere: a command that names the data folder by another path
+// than the server sees the same plugins.
+func TestPluginsFromElsewhere(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	s := in.serve()
+	s.auth = in.keys("Administrator")
+	in.drop("shop.js", "export function hello() { return 1; }\n")
+	eventually(t, "the plugin is recorded", func() bool {
+		return len(s.want("GET", "/api/method/framework.plugins.list", nil).([]any)) == 1
+	})
+	cmd := in.command("plugin", "list", "--json", "--data", ".")
+	cmd.Dir = in.data
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []map[string]any
+	if err := json.Unmarshal(out, &list); err != nil || len(list) != 1 || list[0]["status"] != "Active" {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -63,6 +63,18 @@ type guestOptions struct {
 }
 
 func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *slog.Logger) (*guests, error) {
+	// A plugin in a folder is known by its path, which is to be the same for a
+	// server and for the commands beside it, wherever they were started.
+	for _, dir := range []*string{&layout.Data, &o.shared} {
+		if *dir == "" {
+			continue
+		}
+		path, err := filepath.Abs(*dir)
+		if err != nil {
+			return nil, fmt.Errorf("folder of plugins: %w", err)
+		}
+		*dir = path
+	}
 	cfg := guestEngine(hostapi.Config{Logger: log})
 	cfg.CacheDir, cfg.Logger = layout.Cache(), log
 	e, err := engine.New(ctx, cfg)
