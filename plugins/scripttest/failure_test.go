@@ -42,6 +42,7 @@ func TestFailures(t *testing.T) {
 		{"memory", script, importing + "test(`t`, () => { const a = []; for (;;) a.push(new ArrayBuffer(1 << 20)) })", "memory is used up", nil},
 		{"recursion", script, importing + "test(`t`, () => { (function g() { return g() + 1 })() })", "Maximum call stack", nil},
 		{"thrown text", script, importing + "test(`t`, () => { throw 'a text' })", "a text", nil},
+		{"thrown nothing", script, importing + "test(`t`, () => { throw '' })", "without a message", nil},
 		{"hidden from clients", script, importing + "test(`t`, () => { throw new ArmatureError('a secret', {kind: 1}) })", "a secret", nil},
 		{"test in a test", script, importing + "test(`t`, () => test(`u`, () => {}))", "cannot contain", nil},
 		{"nested host", script, importing + "test(`t`, () => { host.user = 5 })", "host.user: expected", nil},
@@ -116,6 +117,24 @@ func TestPristine(t *testing.T) {
 	}
 	if slices.ContainsFunc(lines, func(line string) bool { return line != lines[0] }) {
 		t.Errorf("tests differ: %q", lines)
+	}
+}
+
+// TestLog: what is logged is told with the test that does it, and what the file and
+// the script log at their top level with the first one.
+func TestLog(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"a.js":      "console.log('script'); export const f = () => log.warn('called', {n: 1});",
+		"a.test.js": importing + "import { f } from './a.js'; console.debug('test');\ntest('one', f);\ntest('two', () => console.error('two\\nlines'));",
+		"b.test.js": "console.log('b'); throw new Error('early');",
+	})
+	var got []string
+	for _, r := range run(t, dir) {
+		got = append(got, r.Test+": "+strings.Join(r.Log, ", "))
+	}
+	want := []string{"one: script, debug: test, warn: called n=1", "two: error: two\nlines", ": b"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -50,8 +50,13 @@ func (r *Runner) Run(ctx context.Context, f File, tell func(Result)) error {
 	if err != nil {
 		shown = f.Path
 	}
+	r.plugin, r.loading = nil, nil
+	said := tell
+	tell = func(result Result) { // what was logged at the top level comes first
+		result.Log, r.loading = append(r.loading, result.Log...), nil
+		said(result)
+	}
 	refused := func(err error) { tell(refusal(shown, err)) }
-	r.plugin = nil
 	if f.Plugin != "" {
 		b, err := bundle.Read(f.Plugin)
 		if err != nil {
@@ -178,6 +183,8 @@ func (r *Result) explain(err error) {
 	f := e.Fault()
 	r.Error, r.Trace = message(f), f.Trace
 	switch {
+	case r.Error == "":
+		r.Error = "something without a message was thrown"
 	case f.Type == "PromiseNeverSettledError":
 		r.Error = "the test waits for a promise that nothing will settle"
 	case e.Reason == engine.OutOfFuel:

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	mathrand "math/rand/v2"
 	"time"
 
@@ -32,11 +33,12 @@ type Config struct {
 
 // Runner runs tests, one at a time.
 type Runner struct {
-	cfg    Config
-	engine *engine.Engine
-	now    time.Time          // for the guests
-	random *mathrand.ChaCha8  // for the guests
-	plugin *manifest.Manifest // whose tests run; nil: none
+	cfg     Config
+	engine  *engine.Engine
+	now     time.Time          // for the guests
+	random  *mathrand.ChaCha8  // for the guests
+	plugin  *manifest.Manifest // whose tests run; nil: none
+	loading logLines           // of the file, while it is loaded
 }
 
 // New makes a Runner, which has to be closed.
@@ -48,7 +50,7 @@ func New(ctx context.Context, cfg Config) (*Runner, error) {
 	r := &Runner{cfg: cfg}
 	r.begin()
 	clock := func() time.Time { return r.now }
-	imports := hostapi.Imports(hostapi.Config{Now: clock, Random: senses{r}})
+	imports := hostapi.Imports(hostapi.Config{Now: clock, Random: senses{r}, Logger: slog.New(&r.loading)})
 	r.engine, err = engine.New(ctx, engine.Config{
 		Imports: imports, Interpreters: []engine.Interpreter{quickjs.New(imports).With(text)},
 		CacheDir: cfg.CacheDir, Now: clock, Birth: &engine.Birth{Seed: make([]byte, 32), Wall: began.UnixNano()},
