@@ -21,19 +21,25 @@ import (
 )
 
 // IsScript reports whether the bundle at path is a script: a file, or a directory
-// that begins with one.
+// that begins with one, though it may hold what it must not beside it.
 func IsScript(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		return err == nil && script.Is(path)
 	}
-	_, main, err := sources(path)
-	return err == nil && main != ""
+	main, err := script.Main(path)
+	return main != "" || err != nil
 }
 
 // readScript makes the single-file bundle of a script: of the file main alone, or
 // of the folder dir that it lies in.
 func readScript(main, dir string) ([]byte, error) {
+	if name := script.Name(main); dir == "" && name == "main" {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(main), ManifestFile)); err == nil {
+			// Alone it would be another plugin, one called main.
+			return nil, fmt.Errorf("%s is the first file of a plugin that %s beside it describes: name the folder", filepath.Base(main), ManifestFile)
+		}
+	}
 	s, err := script.Read(main, dir)
 	if err != nil {
 		return nil, err

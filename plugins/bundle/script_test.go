@@ -182,6 +182,33 @@ export function f(a: A) {}`}, "a.ts:5:22: methods.f.verbs[1]: expected GET"},
 	}
 }
 
+// TestPartsOfScripts: a file of a folder that is a plugin is not one by itself, and
+// a folder that cannot be read as a script is one nevertheless, with an error that
+// says why.
+func TestPartsOfScripts(t *testing.T) {
+	dir := files(t, t.TempDir(), map[string]string{
+		"d/main.js": "export function f() {}", "d/armature.json": `{"name": "acme.d"}`,
+		"alone/main.js": "export function f() {}",
+		"both/main.js":  "export function f() {}", "both/main.ts": "export function f() {}",
+		"built/main.js": "export function f() {}", "built/main.js.wasm": "",
+	})
+	if _, err := bundle.Whole(filepath.Join(dir, "d", "main.js")); err == nil || !strings.Contains(err.Error(), "name the folder") {
+		t.Errorf("the first file: %v", err)
+	}
+	if b, err := bundle.Read(filepath.Join(dir, "d")); err != nil || b.Manifest.Name != "acme.d" {
+		t.Errorf("the folder: %v", err)
+	}
+	if b, err := bundle.Read(filepath.Join(dir, "alone", "main.js")); err != nil || b.Manifest.Name != "main" {
+		t.Errorf("a script called main: %v", err)
+	}
+	for folder, want := range map[string]string{"both": "which one is meant", "built": "found main.js.wasm, main.js"} {
+		path := filepath.Join(dir, folder)
+		if _, err := bundle.Whole(path); !bundle.IsScript(path) || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", folder, err)
+		}
+	}
+}
+
 // FuzzScriptManifest: what a script says of itself is refused, or is a manifest
 // that every other reader accepts.
 func FuzzScriptManifest(f *testing.F) {
