@@ -128,6 +128,9 @@ func (a *app) buildPlugin(ctx context.Context, dir, module, output string) (*bun
 	if err != nil {
 		return nil, 0, err
 	}
+	if err := b.Keeps(); err != nil {
+		return nil, 0, err
+	}
 	return b, len(whole), replaceFile(output, whole)
 }
 

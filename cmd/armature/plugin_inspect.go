@@ -9,6 +9,7 @@ import (
 
 	"armature/plugins/bundle"
 	"armature/plugins/grant"
+	"armature/plugins/loader"
 	"armature/runtime/engine"
 	"armature/runtime/hostapi"
 )
@@ -95,5 +96,5 @@ func (a *app) inspectModule(ctx context.Context, b *bundle.Bundle) (info engine.
 		return info, nil, err
 	}
 	defer m.Release()
-	return m.Inspect(), grant.Asked(b.Manifest, m.Imports()), nil
+	return m.Inspect(), grant.Asked(b.Manifest, m.Imports()), loader.Claims(b.Manifest, m)
 }

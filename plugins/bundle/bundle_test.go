@@ -43,6 +43,38 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
+func TestKeeps(t *testing.T) {
+	section := func(content string) []byte {
+		return append(append(bytes.Clone(empty), 7, byte(len(content))), content...)
+	}
+	claims := `{"name": "acme.todo", "version": "1", "abi": 1, "methods": [{"path": "acme.todo.close", "export": "close"}], "events": {"ToDo.validate": "check"}}`
+	for _, tt := range []struct {
+		name   string
+		module []byte
+		want   string
+	}{
+		{"both", section("\x03\x06memory\x02\x00\x05close\x00\x00\x05check\x00\x81\x01"), ""},
+		{"no method", section("\x01\x05check\x00\x00"), "does not export close, which the manifest names for the method acme.todo.close"},
+		{"no handler", section("\x01\x05close\x00\x00"), "does not export check, which the manifest names for the event ToDo.validate"},
+		{"none", empty, "does not export close"},
+		{"an empty section", section(""), "cut off"},
+		{"a long name", section("\x01\x7fclose"), "longer than the section"},
+		{"many", section("\xff\xff\xff\xff\x0f\x05close\x00\x00"), "longer than the section"},
+	} {
+		whole, err := bundle.Embed(tt.module, []byte(claims))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := bundle.Parse(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = b.Keeps(); err == nil && tt.want != "" || err != nil && (tt.want == "" || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
 func TestSameHash(t *testing.T) {
 	dir := t.TempDir()
 	one, err := bundle.Embed(named, []byte(text))

@@ -9,9 +9,9 @@ import (
 	"armature/runtime/engine"
 )
 
-// claims compares a module with its manifest: it imports nothing that the
+// Claims compares a module with its manifest: it imports nothing that the
 // manifest does not ask for, and exports what the manifest lists.
-func claims(m *manifest.Manifest, module *engine.Module) error {
+func Claims(m *manifest.Manifest, module *engine.Module) error {
 	for _, im := range module.Imports() {
 		capabilities, optional := abi.Uses(im.Module, im.Name)
 		for _, c := range capabilities {

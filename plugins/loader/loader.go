@@ -147,7 +147,7 @@ func (l *Loader) prepare(ctx context.Context, source string, b *bundle.Bundle) (
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", b.Manifest.Name, err)
 	}
-	if err := claims(b.Manifest, module); err != nil {
+	if err := Claims(b.Manifest, module); err != nil {
 		module.Release()
 		return nil, fmt.Errorf("load %s: %w", b.Manifest.Name, err)
 	}
