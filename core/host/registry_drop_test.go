@@ -147,15 +147,7 @@ func TestErasingBrokenOff(t *testing.T) {
 		t.Errorf("%d documents", n)
 	}
 
-	db, err := sql.Open("pgx", p.config.Database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	// A process that was killed.
-	if _, err := db.ExecContext(ctx, `UPDATE `+p.config.Registry+`.armature_site SET state = 'erasing', live = NULL WHERE live = $1`, name); err != nil {
-		t.Fatal(err)
-	}
+	p.forget(name, "erasing") // a process that was killed
 	if kept, err := r.Erase(ctx, name); err != nil || kept != 1 {
 		t.Fatalf("%d dropped before are kept, %v", kept, err)
 	}
@@ -168,18 +160,31 @@ func TestErasingBrokenOff(t *testing.T) {
 	}
 }
 
+// forget leaves a site as a process does that is killed while it erases it.
+func (p *processes) forget(name, state string) {
+	p.t.Helper()
+	db, err := sql.Open("pgx", p.config.Database)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer db.Close()
+	_, err = db.ExecContext(p.t.Context(), `UPDATE `+p.config.Registry+`.armature_site SET state = $1, live = NULL WHERE site = $2 AND state IN ('live', 'leaving')`, state, name)
+	if err == nil {
+		_, err = db.ExecContext(p.t.Context(), `UPDATE `+p.config.Registry+`.armature_schema SET epoch = epoch + 1`)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
 // TestErasedByTwo: of two who erase a site at once neither undoes what the other
 // has done, whenever one of them is interrupted.
 func TestErasedByTwo(t *testing.T) {
 	p := newProcesses(t, false)
 	s, _ := p.start()
+	other, _ := p.start()
 	there, machine := p.start()
 	ctx, r := t.Context(), s.Registry()
-	db, err := sql.Open("pgx", p.config.Database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	begin := func(ctx context.Context, s *host.Set, name string) chan error {
 		ended := make(chan error, 1)
 		go func() { ended <- second(s.Registry().Erase(ctx, name)) }()
@@ -198,7 +203,6 @@ func TestErasedByTwo(t *testing.T) {
 	defer interrupt()
 	one := begin(interrupted, s, name)
 	leaving(name)
-	other, _ := p.start()
 	seen := make(chan struct{})
 	saw := sync.OnceFunc(func() { close(seen) })
 	two := begin(store.WithObserver(ctx, func(_ string, args []any, _ time.Duration) {
@@ -228,9 +232,7 @@ func TestErasedByTwo(t *testing.T) {
 	defer interrupt()
 	one = begin(interrupted, s, name)
 	leaving(name)
-	if _, err := db.ExecContext(ctx, `UPDATE `+p.config.Registry+`.armature_site SET state = 'erasing' WHERE site = $1`, name); err != nil {
-		t.Fatal(err)
-	}
+	p.forget(name, "erasing")
 	interrupt()
 	if err := <-one; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "not put back") {
 		t.Errorf("interrupted: %v", err)
@@ -252,13 +254,7 @@ func TestErasedByTwo(t *testing.T) {
 	killed := unique("k")
 	create(t, s, killed)
 	note(t, there, killed, "one")
-	forget := func() {
-		t.Helper()
-		if _, err := db.ExecContext(ctx, `UPDATE `+p.config.Registry+`.armature_site SET state = 'leaving', live = NULL WHERE site = $1`, killed); err != nil {
-			t.Fatal(err)
-		}
-	}
-	forget()
+	p.forget(killed, "leaving")
 	if err := r.Undrop(ctx, killed); err != nil {
 		t.Error(err)
 	}
@@ -266,7 +262,7 @@ func TestErasedByTwo(t *testing.T) {
 	if n := notes(t, s, killed); n != 1 {
 		t.Errorf("it came back with %d documents", n)
 	}
-	forget()
+	p.forget(killed, "leaving")
 	one, two = begin(ctx, s, killed), begin(ctx, other, killed)
 	for _, ended := range []chan error{one, two} {
 		if err := <-ended; err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -295,13 +291,11 @@ func TestErasedEverywhere(t *testing.T) {
 			t.Fatal("a machine that uses a site has no folder for it")
 		}
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- second(a.Registry().Erase(t.Context(), name)) }()
-	eventually(t, "the site is going", func() bool { return len(names(t, running)) == 0 })
-	if !exists(here.Site(name)) {
-		t.Error("the folder is gone of a site that may be put back yet")
+	p.forget(name, "leaving")
+	if got := names(t, running); len(got) != 0 || !exists(here.Site(name)) {
+		t.Errorf("sites %q; the folder of one that may be put back yet is there: %v", got, exists(here.Site(name)))
 	}
-	if err := <-ended; err != nil {
+	if _, err := a.Registry().Erase(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}
 	running.Refresh(t.Context())
