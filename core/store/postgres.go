@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net"
@@ -109,13 +110,23 @@ func postgresPool(config *pgx.ConnConfig, conns int, o Options) *sql.DB {
 	if o.Budget != nil {
 		db = o.Budget.openPool(config, conns, o.WriteWait)
 	} else {
-		db = stdlib.OpenDB(*config)
+		db = stdlib.OpenDB(*config, stdlib.OptionResetSession(stillThere))
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	db.SetConnMaxIdleTime(time.Minute)
 	db.SetConnMaxLifetime(30 * time.Minute)
 	return db
+}
+
+// stillThere has the pool drop a connection that the server has ended while it
+// was idle, and take another: after a restart nobody who comes is refused. What
+// was idle for a second is pinged besides.
+func stillThere(_ context.Context, c *pgx.Conn) error {
+	if !quiet(c.PgConn().Conn()) {
+		return driver.ErrBadConn
+	}
+	return nil
 }
 
 // prepareSchema makes the schema and returns the collation that text columns

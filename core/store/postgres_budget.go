@@ -131,7 +131,7 @@ func (b *Budget) reclaim() {
 
 // openPool opens a pool whose connections count.
 func (b *Budget) openPool(config *pgx.ConnConfig, conns int, patience time.Duration) *sql.DB {
-	db := sql.OpenDB(budgeted{stdlib.GetConnector(*config), b, patience})
+	db := sql.OpenDB(budgeted{stdlib.GetConnector(*config, stdlib.OptionResetSession(stillThere)), b, patience})
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pools[db] = conns

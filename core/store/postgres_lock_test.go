@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -184,6 +185,37 @@ func TestPostgresConnectionLost(t *testing.T) {
 	})
 	if fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("the commit was lost: %v", err)
+	}
+}
+
+// Connections that the server ends while they are idle cost nobody anything.
+func TestPostgresIdleConnectionsLost(t *testing.T) {
+	dsn := postgresURL(t)
+	schema := newSchema(t, dsn)
+	mark := fmt.Sprintf("idle %d", os.Getpid())
+	s := openSchema(t, withSetting(dsn, "application_name", mark), schema)
+	migrateNotes(t, s)
+	killer := connect(t, dsn, schema)
+	for n := range 4 {
+		var work sync.WaitGroup
+		for i := range 12 { // so that there are several of each kind
+			work.Go(func() {
+				if err := insertNote(t, s, fmt.Sprintf("note %d of %d", i, n), ""); err != nil {
+					t.Errorf("write after %d losses: %v", n, err)
+				}
+				if _, err := s.Versions(t.Context()); err != nil {
+					t.Errorf("read after %d losses: %v", n, err)
+				}
+			})
+		}
+		work.Wait()
+		ours := " FROM pg_stat_activity WHERE application_name = '" + mark + "'"
+		run(t, killer, "SELECT pg_terminate_backend(pid)"+ours)
+		for left := 1; left > 0; {
+			if err := killer.QueryRow(t.Context(), "SELECT count(*)"+ours).Scan(&left); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 
