@@ -55,6 +55,7 @@ func TestFailures(t *testing.T) {
 		{"waits at the top level", script, importing + "await new Promise(() => {})", "awaits something, at its top level", nil},
 		{"endless at the top level", script, importing + "for (;;);", "never done with what is at its top level", nil},
 		{"no test", script, "", "there is no test in it", nil},
+		{"what tests need is broken", script, importing + "test('t', () => {}); Array.prototype.map = null;", "not a function", nil},
 		{"no name", script, importing + "test(() => {})", "the first argument is the test's name", nil},
 		{"no function", script, importing + "test('t')", "the second argument", nil},
 		{"import of node", script, "import 'node:test'", `"node:test" is Node.js's own`, nil},

@@ -110,8 +110,12 @@ func (r *Runner) each(ctx context.Context, m *engine.Module, s *script.Script, f
 	if err == nil {
 		err = json.Unmarshal(text, &tests)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: list the tests: %w", file, err)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil { // the file has broken what it runs with
+		tell(refusal(file, fmt.Errorf("the tests cannot be listed: %w", err)))
+		return nil
 	}
 	if len(tests) == 0 {
 		tell(Result{File: file, Error: `there is no test in it: import { test } from "armature:test", and call test(name, function)`})
