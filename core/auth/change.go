@@ -51,7 +51,7 @@ func (s *Service) ChangePassword(ctx context.Context, c Change) error {
 			}
 			return err
 		}
-		hash = hashPassword(c.New)
+		hash = s.hasher.hash(c.New)
 		return nil
 	})
 	if err != nil {

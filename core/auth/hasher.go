@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,7 @@ const (
 // nothing.
 type Hasher struct {
 	turn    chan struct{}
+	core    sync.Mutex
 	rested  time.Time // belongs to whose turn it is: when the next may begin
 	waiting atomic.Int32
 }
@@ -49,6 +51,27 @@ func (h *Hasher) do(ctx context.Context, fn func() error) error {
 		<-h.turn
 	}()
 	return fn()
+}
+
+// compute runs the hashing itself, on one core in the whole process. It is for
+// whoever holds a transaction as well, and must not wait for a turn: in a turn
+// others wait for transactions.
+func (h *Hasher) compute(fn func()) {
+	h.core.Lock()
+	defer h.core.Unlock()
+	fn()
+}
+
+// check is CheckPassword, on that core.
+func (h *Hasher) check(hash, password string) (right bool) {
+	h.compute(func() { right = CheckPassword(hash, password) })
+	return right
+}
+
+// hash is hashPassword, on that core.
+func (h *Hasher) hash(password string) (hash string) {
+	h.compute(func() { hash = hashPassword(password) })
+	return hash
 }
 
 func (h *Hasher) wait(ctx context.Context) error {

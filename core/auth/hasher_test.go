@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -90,4 +91,36 @@ func TestHasherRests(t *testing.T) {
 			t.Errorf("one who comes alone began after %s", at)
 		}
 	})
+}
+
+// TestHasherOneCore: whoever holds a transaction hashes beside the turns, which
+// may be waiting for that transaction, and yet never at the same time.
+func TestHasherOneCore(t *testing.T) {
+	h := auth.NewHasher()
+	var inside, most atomic.Int32
+	hash := func() {
+		most.Store(max(most.Load(), inside.Add(1)))
+		runtime.Gosched() // let the others try
+		inside.Add(-1)
+	}
+	committed := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		err := auth.Do(h, context.Background(), func() error {
+			auth.Compute(h, hash)
+			<-committed // such as the count of a failed login
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	for range 20 {
+		wg.Go(func() { auth.Compute(h, hash) })
+	}
+	wg.Go(func() { auth.Compute(h, hash); close(committed) })
+	wg.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d hashed at once", most.Load())
+	}
 }

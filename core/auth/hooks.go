@@ -129,11 +129,10 @@ func (h hooks) newPassword(ctx context.Context, ev *document.Event) error {
 		return err
 	}
 	user.Put("new_password", nil)
-	hash, err := HashPassword(string(text))
-	if err != nil {
+	if err := CheckPolicy(string(text)); err != nil {
 		return err
 	}
-	user.Put("password_hash", hash)
+	user.Put("password_hash", h.s.hasher.hash(string(text)))
 	if err := h.s.ended(ctx, ev.Tx, user.Name()); err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (s *Service) checkLogin(ctx context.Context, found candidate, a Attempt, op
 	if hash == "" {
 		hash = noPassword
 	}
-	if !CheckPassword(hash, a.Password) || found.hash == "" {
+	if !s.hasher.check(hash, a.Password) || found.hash == "" {
 		// Who hangs up before the answer has failed all the same.
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), hashingWait)
 		defer stop()
@@ -146,7 +146,7 @@ func (s *Service) checkLogin(ctx context.Context, found candidate, a Attempt, op
 		return "", refusal(wrongLogin)
 	}
 	if outdated(hash) {
-		upgraded = hashPassword(a.Password)
+		upgraded = s.hasher.hash(a.Password)
 	}
 	return upgraded, nil
 }

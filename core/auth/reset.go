@@ -226,7 +226,7 @@ func (s *Service) hash(ctx context.Context, password string) (hash string, err e
 		return "", err
 	}
 	err = s.hasher.do(ctx, func() error {
-		hash = hashPassword(password)
+		hash = s.hasher.hash(password)
 		return nil
 	})
 	return hash, err
