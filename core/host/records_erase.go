@@ -107,7 +107,7 @@ func (r *records) leave(ctx context.Context, db *store.Store, rows []row) error 
 			}
 			rows[i].state = leaving
 			if err := settle(ctx); err != nil {
-				return errors.Join(err, r.restoreLeaving(ctx, db, one))
+				return r.restoreLeaving(ctx, db, one, err)
 			}
 			return nil
 		case leaving:
@@ -120,20 +120,25 @@ func (r *records) leave(ctx context.Context, db *store.Store, rows []row) error 
 	return nil
 }
 
-// restoreLeaving has a site there again of which nothing is deleted. Where another of its
-// name was made meanwhile it is a dropped one; where another process erases it
-// already, that is what becomes of it.
-func (r *records) restoreLeaving(ctx context.Context, db *store.Store, one row) error {
+// restoreLeaving has a site there again of which nothing is deleted, because of an
+// error that it says so with. Where another of its name was made meanwhile it is a
+// dropped one; where another process erases it already, that is what becomes of it.
+func (r *records) restoreLeaving(ctx context.Context, db *store.Store, one row, because error) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), putBack)
 	defer stop()
+	is := "is there again"
 	err := r.moveAlone(ctx, db, one, leaving, live)
 	if errors.Is(err, fs.ErrExist) {
+		is = "is a dropped one, since another was made of its name"
 		err = r.moveAlone(ctx, db, one, leaving, dropped)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("site %s is not put back: another process has begun to delete it, or has put it back", one.site)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: site %s is not put back: another process has begun to delete it, or has put it back", because, one.site)
+	case err != nil:
+		return fmt.Errorf("%w: site %s is not put back, which site drop --undo does: %w", because, one.site, err)
 	}
-	return err
+	return fmt.Errorf("%w: nothing was deleted, site %s %s", because, one.site, is)
 }
 
 // condemn says of a row that its things are about to be deleted, which another

@@ -212,7 +212,7 @@ func TestErasedByTwo(t *testing.T) {
 	}), other, name)
 	<-seen
 	interrupt()
-	if err := <-one; !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "put back") {
+	if err := <-one; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "is there again") {
 		t.Errorf("interrupted: %v", err)
 	}
 	if !exists(machine.SitePlugins(name)) {
