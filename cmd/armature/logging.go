@@ -38,7 +38,7 @@ type journal struct {
 
 func openJournal(l logging, w io.Writer) (*journal, error) {
 	var out journal
-	options := &slog.HandlerOptions{Level: &out.level}
+	options := &slog.HandlerOptions{Level: &out.level, ReplaceAttr: errorText}
 	switch l.format {
 	case "text":
 		out.access = accesslog.New(w, accesslog.Text)
@@ -50,6 +50,16 @@ func openJournal(l logging, w io.Writer) (*journal, error) {
 		return nil, fmt.Errorf("--log-format %q: use text or json", l.format)
 	}
 	return &out, out.set(l)
+}
+
+// errorText has errors say what they say: slog's text asks for every detail, and
+// those of some libraries answer with the stack and the paths of the machine that
+// the program was built on.
+func errorText(_ []string, a slog.Attr) slog.Attr {
+	if err, ok := a.Value.Any().(error); ok {
+		a.Value = slog.StringValue(err.Error())
+	}
+	return a
 }
 
 // set changes what is logged.
