@@ -456,3 +456,32 @@ func TestDeadlyScript(t *testing.T) {
 		t.Errorf("the other plugin answers %q", got)
 	}
 }
+
+// TestScriptOfRelativeFolder: a server and a command that name the data folder in
+// different ways speak of the same plugins.
+func TestScriptOfRelativeFolder(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := filepath.Rel(here, in.data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := in.serve("--data", data)
+	s.auth = in.keys("Administrator")
+	file := filepath.Join(in.data, "plugins", "acme.here.js")
+	put(t, file, []byte("export function where() { return 1 }"))
+	eventually(t, "the script answers", func() bool {
+		status, _ := s.call("GET", "/api/method/acme.here.where", nil)
+		return status == http.StatusOK
+	})
+	eventually(t, "the list shows the plugin, once", func() bool {
+		var list []struct{ Name, Source, Error string }
+		if err := json.Unmarshal([]byte(in.run("plugin", "list", "--json")), &list); err != nil {
+			t.Fatal(err)
+		}
+		return len(list) == 1 && list[0].Name == "acme.here" && list[0].Source == file && list[0].Error == ""
+	})
+}
