@@ -73,6 +73,37 @@ func TestFolder(t *testing.T) {
 	p.refuses(fault.NotFound, "framework.plugins.list", m{"plugin": "acme.a"})
 }
 
+// TestFolderBesideServer: a command knows what lies in a folder before the server of
+// a site that nobody uses has noted it, and can approve it; what is gone is gone.
+func TestFolderBesideServer(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "site.db"), t.TempDir()
+	server := start(t, file, dir)
+	path := filepath.Join(dir, "a.wasm")
+	asks := plugin(t, "1", m{"allowed_hosts": []any{"a.example"}}, "http_fetch")
+	if err := os.WriteFile(path, asks, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	command := observe(t, file, dir)
+	if r := command.record(); r["status"] != string(ledger.Awaiting) || r["source"] != path || r["version"] != "1" {
+		t.Errorf("record %v", r)
+	}
+	command.manage("approve", m{"plugin": "acme.a"})
+	if err := server.put(asks); err != nil { // the server looks
+		t.Fatal(err)
+	}
+	server.status(ledger.Active)
+	if _, err := server.call("POST", "acme.a.http_fetch", m{"url": "a.example"}); err != nil {
+		t.Error(err)
+	}
+
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	command = observe(t, file, dir)
+	command.refuses(fault.NotFound, "framework.plugins.list", m{"plugin": "acme.a"})
+	server.status(ledger.Active) // it has not looked again
+}
+
 // TestFolderWhileNobodyLooks: what was removed while no server ran has no record
 // any more when one starts; a record of another machine's folder stays.
 func TestFolderWhileNobodyLooks(t *testing.T) {

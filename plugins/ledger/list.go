@@ -51,7 +51,7 @@ func (s *Site) list(ctx context.Context, plugin string) ([]Entry, error) {
 		}
 		serving := s.l.cfg.Registry.Serving(s.name)
 		for _, name := range slices.Sorted(maps.Keys(records)) {
-			if plugin != "" && name != plugin {
+			if plugin != "" && name != plugin || s.gone(records[name]) {
 				continue
 			}
 			e := Entry{Record: records[name], Waiting: records[name].Waiting()}

@@ -26,6 +26,9 @@ func (s *Site) change(ctx context.Context, caller *identity.Caller, plugin strin
 			return err
 		}
 		if r == nil {
+			r = s.unwritten(plugin)
+		}
+		if r == nil {
 			return fault.Missing("The plugin %s is not installed on this site", plugin)
 		}
 		if err := fn(tx, sv, r); err != nil {

@@ -2,8 +2,10 @@ package ledger
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"armature/plugins/dispatch"
 	"armature/plugins/loader"
 )
 
@@ -45,8 +47,9 @@ func (s *Site) logRejected() {
 	s.rejected = now
 }
 
-// unrecorded are the plugins in folders of which there is no record, because they
-// were refused: nothing could be read of them, or another one has their name.
+// unrecorded are the plugins in folders of which there is no record. They were
+// refused: nothing could be read of them, or another one has their name. Or the
+// server has not written them down yet, because nobody has used the site since.
 func (s *Site) unrecorded(records map[string]*Record, plugin string) (list []Entry) {
 	recorded := map[string]bool{}
 	for _, r := range records {
@@ -57,17 +60,52 @@ func (s *Site) unrecorded(records map[string]*Record, plugin string) (list []Ent
 		if recorded[st.Source] || isStored(st.Source) || plugin != "" && name != plugin {
 			continue
 		}
-		if r := records[st.Name]; st.Error == "" && r != nil && s.l.cfg.Observer {
-			// In this process it came first; in the server it was refused.
-			st.Error = "another plugin has the name " + st.Name + ": " + r.Source
+		e := Entry{Record: &Record{
+			Name: name, Version: st.Version, Hash: st.Hash, Source: st.Source, Error: st.Error,
+			Asked: []string{}, Approved: []string{}, Methods: []string{},
+		}}
+		if st.Error == "" && s.l.cfg.Observer {
+			if r := records[st.Name]; r != nil && !s.gone(r) {
+				// In this process it came first; in the server it was refused.
+				e.Error = "another plugin has the name " + st.Name + ": " + r.Source
+			} else if unwritten := s.unwritten(st.Name); unwritten != nil {
+				e.Record = unwritten
+			}
 		}
-		if st.Error == "" {
+		switch {
+		case e.Error != "":
+			e.Status = Failed
+		case e.Status == "":
 			continue
 		}
-		list = append(list, Entry{Record: &Record{
-			Name: name, Status: Failed, Version: st.Version, Hash: st.Hash, Source: st.Source, Error: st.Error,
-			Asked: []string{}, Approved: []string{}, Methods: []string{},
-		}, Waiting: []string{}})
+		e.Waiting = append([]string{}, e.Record.Waiting()...)
+		list = append(list, e)
 	}
 	return list
+}
+
+// unwritten is the record of a plugin in a folder that the server has not written
+// yet; nil if there is none, and in the server, which writes before it answers.
+func (s *Site) unwritten(plugin string) *Record {
+	if !s.l.cfg.Observer {
+		return nil
+	}
+	for _, st := range s.l.cfg.Loader.States(s.name) {
+		g := s.l.cfg.Registry.Generation(st.Scope, st.Source)
+		if st.Name != plugin || isStored(st.Source) || st.Error != "" || g == nil {
+			continue
+		}
+		r := &Record{Name: st.Name, Version: st.Version, Hash: st.Hash, Source: st.Source, Asked: dispatch.Asked(g), Approved: []string{}, Methods: methods(g)}
+		r.settle()
+		return r
+	}
+	return nil
+}
+
+// gone reports whether a record is one of a plugin that lay in a folder of this
+// process and does no more, which the server has not noted yet. Servers remove
+// such records themselves.
+func (s *Site) gone(r *Record) bool {
+	return s.l.cfg.Observer && !r.Stored() && s.ours(r.Source) &&
+		!slices.ContainsFunc(s.l.cfg.Loader.States(s.name), func(st loader.State) bool { return st.Source == r.Source })
 }

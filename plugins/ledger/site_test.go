@@ -56,7 +56,12 @@ type process struct {
 }
 
 // start opens the site in the database file, with a folder of plugins.
-func start(t testing.TB, file, dir string) *process {
+func start(t testing.TB, file, dir string) *process { return begin(t, file, dir, false) }
+
+// observe is a command that looks at the site beside its server.
+func observe(t testing.TB, file, dir string) *process { return begin(t, file, dir, true) }
+
+func begin(t testing.TB, file, dir string, observer bool) *process {
 	t.Helper()
 	ctx := t.Context()
 	st, err := store.OpenSQLite(ctx, file, store.Options{})
@@ -81,7 +86,7 @@ func start(t testing.TB, file, dir string) *process {
 	p.ledger = ledger.New(ledger.Config{
 		Registry: p.registry, Loader: p.loader, Services: services, Logs: book,
 		Folders: func(string) []string { return []string{dir} }, Bundles: p.bundles,
-		Forget: func(site, plugin string) { p.kv.Drop(site, plugin) }, Meter: counts,
+		Forget: func(site, plugin string) { p.kv.Drop(site, plugin) }, Meter: counts, Observer: observer,
 	})
 	plugins := dispatch.New(dispatch.Config{
 		Registry: p.registry, Services: services, Logs: book, Meter: counts, Grants: p.ledger.Grants, Decide: p.ledger.Decide, KV: p.kv,

@@ -8,6 +8,7 @@ import (
 	"armature/core/identity"
 	"armature/plugins/bundle"
 	"armature/plugins/dispatch"
+	"armature/plugins/loader"
 )
 
 // loadStored loads and unloads what the records of stored plugins ask for. One
@@ -52,7 +53,7 @@ func (s *Site) loadStored(ctx context.Context, sv dispatch.Services) {
 func (s *Site) note(ctx context.Context, sv dispatch.Services, plugin, hash string, failed error) {
 	text := ""
 	if failed != nil {
-		text = failed.Error()
+		text = loader.Reason(failed)
 	}
 	if s.l.cfg.Observer || s.record(plugin).Error == text {
 		return

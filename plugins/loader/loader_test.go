@@ -142,7 +142,10 @@ func TestClaims(t *testing.T) {
 				return
 			}
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("error %v, want %q in it", err, tt.want)
+				t.Fatalf("error %v, want %q in it", err, tt.want)
+			}
+			if why := loader.Reason(err); strings.Count(why, tt.want) != 1 || strings.Contains(why, "ValidationError") {
+				t.Errorf("reason %q, want %q in it, once", why, tt.want)
 			}
 		})
 	}

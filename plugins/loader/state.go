@@ -2,11 +2,13 @@ package loader
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"armature/core/fault"
 	"armature/plugins/bundle"
 	"armature/plugins/registry"
 )
@@ -93,14 +95,24 @@ func (l *Loader) served(r *record, g *registry.Generation) {
 	r.state = s
 }
 
+// Reason is why a plugin does not load, for its author: of what is wrong with it
+// the message, which says all there is to say, without how that was found.
+func Reason(err error) string {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Kind == fault.Validation && f.Message != "" {
+		return f.Message
+	}
+	return err.Error()
+}
+
 // failed records and logs why a load failed, and returns it. b is nil when not
 // even the manifest could be read.
 func (l *Loader) failed(r *record, b *bundle.Bundle, err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := &r.state
-	s.Error = err.Error()
-	attrs := []any{"source", s.Source, "error", err}
+	s.Error = Reason(err)
+	attrs := []any{"source", s.Source, "error", s.Error}
 	if b != nil {
 		attrs = append(attrs, "plugin", b.Manifest.Name, "version", b.Manifest.Version)
 	}
