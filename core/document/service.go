@@ -71,6 +71,9 @@ func (s *Service) DeleteMode(doctype string) Mode {
 // documents of the DocType.
 func (s *Service) WriteMode(doctype string) Mode {
 	mode := Single
+	if dt := s.Schema().DocType(doctype); dt != nil && dt.Child {
+		return Alone // it is a document with rows that changes, which one is not known yet
+	}
 	if dt := s.Schema().DocType(doctype); dt != nil && (len(dt.Tables) > 0 || dt.Track || dt.counts()) {
 		mode = Brief
 	}

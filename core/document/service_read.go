@@ -21,10 +21,16 @@ func (s *Service) lookup(doctype string) (*DocType, error) {
 // view is what the caller sees of documents of the DocType.
 func view(caller *identity.Caller, dt *DocType, opt ReadOptions) View {
 	levels := permission.LevelsFor(dt.Permissions, caller, permission.Read)
-	if dt.Child {
-		levels = permission.AllLevels
-	}
 	return View{Levels: uint16(levels) | 1, WithNull: opt.WithNull || opt.ExpandLinks}
+}
+
+// viewOf is what the caller sees of a document, or of a row.
+func (s *Service) viewOf(caller *identity.Caller, doc *Document, opt ReadOptions) View {
+	v := view(caller, doc.Type, opt)
+	if doc.Type.Child {
+		v.Levels = uint16(s.rowLevels(caller, doc)) | 1
+	}
+	return v
 }
 
 // AppendDocument reads one document and appends it to dst as a JSON object.
@@ -98,23 +104,6 @@ func (s *Service) get(ctx context.Context, tx Tx, caller *identity.Caller, docty
 	return doc, g.admit(ctx, s, tx, doc.values)
 }
 
-// getRow reads a row of a child table by its own name: the rights are those on
-// the document it belongs to.
-func (s *Service) getRow(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, name string, right permission.Right, lock bool) (*Document, error) {
-	row, err := tx.Get(ctx, s.Schema(), dt, name, lock)
-	if fault.KindOf(err) == fault.NotFound && !caller.Unchecked() && !caller.HasRole(identity.SystemManager) {
-		// Whether the row exists is only for those who may see its parent.
-		return nil, denied(caller, dt, right, name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if _, err := s.get(ctx, tx, caller, row.Text("parenttype"), row.Text("parent"), right, false); err != nil {
-		return nil, err
-	}
-	return row, nil
-}
-
 // unsaved is a Single nobody has saved yet.
 func (s *Service) unsaved(dt *DocType, caller *identity.Caller) *Document {
 	doc := NewDocument(dt)
@@ -127,13 +116,13 @@ func (s *Service) unsaved(dt *DocType, caller *identity.Caller) *Document {
 
 // AppendJSON appends a document as the caller may see it.
 func (s *Service) AppendJSON(dst []byte, caller *identity.Caller, doc *Document, opt ReadOptions) []byte {
-	return doc.AppendJSON(dst, view(caller, doc.Type, opt))
+	return doc.AppendJSON(dst, s.viewOf(caller, doc, opt))
 }
 
 // appendExpanded appends a document with every link replaced by the linked
 // document (SPEC: expand_links). It needs read on each linked document.
 func (s *Service) appendExpanded(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, doc *Document) ([]byte, error) {
-	v := view(caller, doc.Type, ReadOptions{WithNull: true})
+	v := s.viewOf(caller, doc, ReadOptions{WithNull: true})
 	dst = append(dst, '{')
 	for i, f := range doc.Type.Columns {
 		if !v.shows(f) {

@@ -19,7 +19,7 @@ func (s *Service) Insert(ctx context.Context, tx Tx, caller *identity.Caller, do
 	}
 	switch {
 	case dt.Child:
-		return nil, fault.Invalid("", "%s is a child table; save its rows with their parent", dt.Name)
+		return s.addRow(ctx, tx, caller, dt, values)
 	case dt.Single:
 		return nil, fault.Invalid("", "%s is a single document; update it instead", dt.Name)
 	}
@@ -91,6 +91,9 @@ func (s *Service) fireAll(ctx context.Context, tx Tx, caller *identity.Caller, d
 // that differs from the stored one is a TimestampMismatchError; without it the
 // last writer wins.
 func (s *Service) Update(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, values map[string]any) (*Document, error) {
+	if dt := s.Schema().DocType(doctype); dt != nil && dt.Child {
+		return s.changeRow(ctx, tx, caller, dt, name, values)
+	}
 	before, err := s.get(ctx, tx, caller, doctype, name, permission.Write, true)
 	if err != nil {
 		return nil, err
@@ -105,9 +108,6 @@ func (s *Service) Update(ctx context.Context, tx Tx, caller *identity.Caller, do
 	}
 	doc := before.Clone()
 	levels := permission.LevelsFor(dt.Permissions, caller, permission.Write) | 1
-	if dt.Child {
-		levels = permission.AllLevels
-	}
 	a := &assignment{s: s, caller: caller, levels: levels, status: true}
 	if err := a.document(doc, values, false); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (s *Service) Update(ctx context.Context, tx Tx, caller *identity.Caller, do
 		return nil, err
 	}
 	// The change must not lead out of what the caller may write.
-	if !dt.Child && len(caller.Restrictions) > 0 {
+	if len(caller.Restrictions) > 0 {
 		if err := s.mayDo(ctx, tx, caller, doc, permission.Write); err != nil {
 			return nil, err
 		}
