@@ -35,6 +35,13 @@ func (d definitions) Run(ctx context.Context, ev *Event) error {
 		if !ev.Doc.Bool("custom") {
 			return fault.Invalid("", "%s is a standard DocType and cannot be deleted", ev.Doc.Name())
 		}
+		for dt := range d.s.Schema().All {
+			for _, t := range dt.Tables {
+				if t.Options == ev.Doc.Name() {
+					return fault.Invalid("LinkExistsError", "Cannot delete the child table %s because %s has rows of it in %s", t.Options, dt.Name, t.label())
+				}
+			}
+		}
 	case AfterDelete:
 		return d.s.publish(ctx, ev.Tx)
 	}

@@ -35,6 +35,7 @@ func TestRowByItsName(t *testing.T) {
 		if n := len(s.Admin.Get("/api/resource/Version", "filters", filters([]any{"docname", "=", "B"})).List(t)); n != 2 {
 			t.Errorf("%d versions, want 2", n)
 		}
+		s.Admin.Delete("/api/resource/DocType/Line").Fails(t, 417, "LinkExistsError")
 	})
 }
 
