@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// openOnPostgres opens the public schema of the database to test on, with one
-// connection for what runs by itself.
-func openOnPostgres(t *testing.T) *Store {
+// postgresToTest names the database to test on.
+func postgresToTest(t *testing.T) string {
 	t.Helper()
 	url := os.Getenv("ARMATURE_TEST_POSTGRES")
 	switch {
@@ -23,6 +22,14 @@ func openOnPostgres(t *testing.T) *Store {
 	case url == "":
 		t.Skip("PostgreSQL is not tested: set ARMATURE_TEST_POSTGRES=postgres://user@host:port/database")
 	}
+	return url
+}
+
+// openOnPostgres opens a schema of its own there, with one connection for what
+// runs by itself.
+func openOnPostgres(t *testing.T) *Store {
+	t.Helper()
+	url := postgresToTest(t)
 	schema := fmt.Sprintf("rows_%d_%d", os.Getpid(), time.Now().UnixNano())
 	s, err := OpenPostgres(t.Context(), url, schema, Options{MaxConns: 1})
 	if err != nil {
