@@ -170,7 +170,7 @@ func FuzzArgsTexts(f *testing.F) {
 		for _, text := range list {
 			// What is not UTF-8 the edge refuses; two such names could become one.
 			if !utf8.ValidString(text.Name) {
-				t.Skip()
+				return
 			}
 			if _, taken := values[text.Name]; !taken {
 				values[text.Name] = text.Value
