@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"armature/core/document"
 	"armature/core/identity"
@@ -13,45 +14,81 @@ import (
 // activityName is the DocType that keeps what happened to credentials.
 const activityName = "Activity Log"
 
+// How an activity ended, as the Activity Log says it.
 const (
-	succeeded = "Success"
-	refused   = "Failed"
+	Succeeded = "Success"
+	Refused   = "Failed"
 )
 
-// activity is one thing that happened. What was typed in as a user's name is
-// never kept where there is no such user: it may be a password.
-type activity struct {
-	operation string // Login, Logout, Keys, Password, Roles
-	status    string
-	subject   string // empty: what the operation and the user say
-	user      string // empty: nobody known
-	by        string // empty: the user
-	from      Origin
+// Activity is one thing that happened to what decides who may do what: logins,
+// credentials, roles, permissions, applications, plugins. What was typed in as a
+// user's name is never kept where there is no such user: it may be a password.
+type Activity struct {
+	Operation string // one or two words, by which entries are found: Login, Keys, Roles
+	Status    string // Succeeded or Refused; empty: Succeeded
+	Subject   string // a sentence for people; empty: the operation and the user
+	User      string // whom it is about; empty: nobody known
+	By        string // who did it; empty: the user
+	Client    string // id of the OAuth client it was done through or to; empty: none
+	From      Origin // zero: where the request of the context came from
 }
 
-// record keeps an activity in the transaction of what it is about.
-func (s *Service) record(ctx context.Context, tx document.Tx, a activity) error {
+// Did says who did it: the user, and the application whose token was used. An
+// activity that names a client already keeps it.
+func (a Activity) Did(by *identity.Caller) Activity {
+	a.By = by.User
+	if a.Client == "" {
+		a.Client = by.Client
+	}
+	return a
+}
+
+// Record writes an entry of the Activity Log in the transaction of what it is
+// about: one is not kept without the other. It is for the platform alone, which
+// decides what is worth an entry. Text that a client chose may be handed in as it
+// is: here it is made one line of a bounded length. A site without the DocType keeps no log. Errors: those of
+// the database.
+func (s *Service) Record(ctx context.Context, tx document.Tx, a Activity) error {
 	dt := s.catalog.Schema().DocType(activityName)
 	if dt == nil {
 		return nil
 	}
-	user := a.user
-	if user == "" {
-		user = identity.Guest
+	if a.User == "" {
+		a.User = identity.Guest
 	}
-	if a.by == "" {
-		a.by = user
+	if a.By == "" {
+		a.By = a.User
 	}
-	if a.from == (Origin{}) {
-		a.from = originOf(ctx)
+	if a.From == (Origin{}) {
+		a.From = originOf(ctx)
 	}
-	if a.subject == "" {
-		a.subject = a.operation + ": " + user
+	if a.Subject == "" {
+		a.Subject = a.Operation + ": " + a.User
 	}
-	return s.insert(ctx, tx, dt, random(activityBytes), a.by, map[string]any{
-		"subject": cut(a.subject, maxData), "operation": a.operation, "status": a.status, "user": user,
-		"ip_address": a.from.Address, "user_agent": a.from.Agent,
+	if a.Status == "" {
+		a.Status = Succeeded
+	}
+	from := a.From.short()
+	return s.insert(ctx, tx, dt, random(activityBytes), a.By, map[string]any{
+		"subject": cut(oneLine(a.Subject), maxData), "operation": cut(a.Operation, maxData), "status": a.Status, "user": a.User,
+		"client": cut(a.Client, maxData), "ip_address": from.Address, "user_agent": from.Agent,
 	})
+}
+
+// oneLine is text without what could make one entry look like two, or read other
+// than it is written.
+func oneLine(text string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c == unicode.ReplacementChar || unicode.Is(unicode.Cf, c):
+			return -1
+		case unicode.IsSpace(c):
+			return ' '
+		case !unicode.IsPrint(c):
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(text, ""))
 }
 
 type originKey struct{}
@@ -131,6 +168,6 @@ func (s *Service) recordUnknown(ctx context.Context) {
 		return
 	}
 	_ = s.store.Write(ctx, document.Single, func(tx document.Tx) error {
-		return s.record(ctx, tx, activity{operation: "Session", status: refused, subject: "Session: unknown or ended", from: from})
+		return s.Record(ctx, tx, Activity{Operation: "Session", Status: Refused, Subject: "Session: unknown or ended", From: from})
 	})
 }

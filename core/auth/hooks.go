@@ -144,7 +144,7 @@ func (h hooks) newPassword(ctx context.Context, ev *document.Event) error {
 			return err
 		}
 	}
-	return h.s.record(ctx, ev.Tx, activity{operation: "Password", status: succeeded, user: user.Name(), by: ev.Caller.User})
+	return h.s.Record(ctx, ev.Tx, Activity{Operation: "Password", User: user.Name()}.Did(ev.Caller))
 }
 
 func builtin(user string) bool { return user == identity.Administrator || user == identity.Guest }
@@ -195,10 +195,10 @@ func (h hooks) rolesChanged(ctx context.Context, ev *document.Event) error {
 	if slices.Equal(before, after) {
 		return nil
 	}
-	return h.s.record(ctx, ev.Tx, activity{
-		operation: "Roles", status: succeeded, user: ev.Doc.Name(), by: ev.Caller.User,
-		subject: "Roles of " + ev.Doc.Name() + ": " + strings.Join(after, ", "),
-	})
+	return h.s.Record(ctx, ev.Tx, Activity{
+		Operation: "Roles", User: ev.Doc.Name(),
+		Subject: "Roles of " + ev.Doc.Name() + ": " + strings.Join(after, ", "),
+	}.Did(ev.Caller))
 }
 
 // roleNames is the roles a user's document names, sorted.

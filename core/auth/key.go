@@ -48,7 +48,7 @@ func (s *Service) GenerateKeys(ctx context.Context, tx document.Tx, caller *iden
 	}
 	doc.Put("api_key", keys.Key)
 	doc.Put("api_secret", s.hashSecret(keys.Key, keys.Secret))
-	if err := s.record(ctx, tx, activity{operation: "Keys", status: succeeded, user: user, by: caller.User}); err != nil {
+	if err := s.Record(ctx, tx, Activity{Operation: "Keys", User: user}.Did(caller)); err != nil {
 		return Keys{}, err
 	}
 	return keys, s.save(ctx, tx, caller, doc, "api_key", "api_secret")

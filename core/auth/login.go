@@ -157,11 +157,11 @@ func (s *Service) failLogin(ctx context.Context, found candidate, a Attempt, ope
 		if err := s.failures.add(ctx, tx, culprits[:]...); err != nil {
 			return err
 		}
-		act := activity{operation: operation, status: refused, user: found.name, from: a.From}
+		act := Activity{Operation: operation, Status: Refused, User: found.name, From: a.From}
 		if found.name == "" {
-			act.subject = "Login: unknown user"
+			act.Subject = "Login: unknown user"
 		}
-		if err := s.record(ctx, tx, act); err != nil {
+		if err := s.Record(ctx, tx, act); err != nil {
 			return err
 		}
 		return s.failures.sweep(ctx, tx)
@@ -254,5 +254,5 @@ func (s *Service) noteLogin(ctx context.Context, tx document.Tx, user *document.
 	if err := s.sweepSessions(ctx, tx); err != nil {
 		return err
 	}
-	return s.record(ctx, tx, activity{operation: "Login", status: succeeded, user: user.Name(), from: a.From})
+	return s.Record(ctx, tx, Activity{Operation: "Login", User: user.Name(), From: a.From})
 }

@@ -130,8 +130,8 @@ func (s *Service) putPassword(ctx context.Context, tx document.Tx, caller *ident
 	if err := s.endResets(ctx, tx, user.Name()); err != nil {
 		return err
 	}
-	act := activity{operation: "Password", status: succeeded, user: user.Name(), by: caller.User, from: from.short()}
-	if err := s.record(ctx, tx, act); err != nil {
+	act := Activity{Operation: "Password", User: user.Name(), From: from}.Did(caller)
+	if err := s.Record(ctx, tx, act); err != nil {
 		return err
 	}
 	return s.save(ctx, tx, caller, user, "password_hash")

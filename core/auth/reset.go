@@ -122,7 +122,7 @@ func (s *Service) NewReset(ctx context.Context, user string, from Origin) (*Rese
 		if err := s.sweepResets(ctx, tx); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, activity{operation: "Reset", status: succeeded, user: reset.User, from: from.short()})
+		return s.Record(ctx, tx, Activity{Operation: "Reset", User: reset.User, From: from})
 	})
 	if err != nil {
 		return nil, err

@@ -166,7 +166,7 @@ func (s *Service) Logout(ctx context.Context, id string, from Origin) error {
 		if err != nil {
 			return err
 		}
-		if err := s.record(ctx, tx, activity{operation: "Logout", status: succeeded, user: doc.Text("user"), from: from.short()}); err != nil {
+		if err := s.Record(ctx, tx, Activity{Operation: "Logout", User: doc.Text("user"), From: from}); err != nil {
 			return err
 		}
 		return s.deleteSessions(ctx, tx, dt, []string{name})
