@@ -151,8 +151,8 @@ func (f *fixture) advance(d time.Duration) {
 	f.now = f.now.Add(d)
 }
 
-func declared(name, typ string, s document.Storage) *document.Field {
-	return &document.Field{Name: name, Type: typ, Storage: s, Column: name}
+func declared(name, typ string, s document.ValueKind) *document.Field {
+	return &document.Field{Name: name, Type: typ, Kind: s, Column: name}
 }
 
 func newFixture(t testing.TB) *fixture {
@@ -193,13 +193,13 @@ func (f *fixture) another() *auth.Service {
 	})
 }
 
-func (f *fixture) put(doctype, name string, values map[string]any) *document.Document {
-	doc := document.NewDocument(f.schema.DocType(doctype))
+func (f *fixture) put(typeName, name string, values map[string]any) *document.Document {
+	doc := document.NewDocument(f.schema.DocType(typeName))
 	doc.Put("name", name)
 	for key, value := range values {
 		doc.Put(key, value)
 	}
-	f.store.docs[doctype][name] = doc
+	f.store.docs[typeName][name] = doc
 	return doc
 }
 

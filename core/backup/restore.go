@@ -89,7 +89,7 @@ func (r *restorer) rows(ctx context.Context, content io.Reader) error {
 		}
 		row := make([]any, len(dt.Columns))
 		for i, f := range dt.Columns {
-			if !f.Storage.Nullable() {
+			if !f.Kind.Nullable() {
 				row[i] = int64(0)
 			}
 		}
@@ -116,7 +116,7 @@ func (r *restorer) rows(ctx context.Context, content io.Reader) error {
 // canonical gives a Float that was left out the type that it is read back with.
 func canonical(dt *document.DocType, row []any) []any {
 	for i, f := range dt.Columns {
-		if n, whole := row[i].(int64); whole && f.Storage == document.Float {
+		if n, whole := row[i].(int64); whole && f.Kind == document.Float {
 			row[i] = float64(n)
 		}
 	}

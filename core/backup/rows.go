@@ -56,7 +56,7 @@ func parseRow(line []byte, fields []*document.Field) ([]any, error) {
 			continue
 		}
 		var err error
-		if f.Storage == document.Float {
+		if f.Kind == document.Float {
 			values[i], err = strconv.ParseFloat(n.String(), 64)
 		} else {
 			values[i], err = strconv.ParseInt(n.String(), 10, 64)

@@ -114,8 +114,8 @@ func tables(schema *document.Schema, s Site) []*document.DocType {
 }
 
 // rank is 0 for what LoadSchema reads.
-func rank(doctype string) int {
-	switch doctype {
+func rank(typeName string) int {
+	switch typeName {
 	case document.DocTypeName, document.DocFieldName, document.DocPermName, "Document Naming Rule", "Document Naming Rule Condition":
 		return 0
 	}

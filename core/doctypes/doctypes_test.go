@@ -19,13 +19,13 @@ func TestShippedDefinitionsAreWhole(t *testing.T) {
 		}
 		tables[dt.Table] = dt.Name
 		for _, f := range dt.Fields {
-			if !f.IsLink() && f.Storage != document.Rows {
+			if !f.IsLink() && f.Kind != document.Rows {
 				continue
 			}
 			target := boot.DocType(f.Options)
 			if target == nil {
 				t.Errorf("%s.%s points at %s, which is not shipped", dt.Name, f.Name, f.Options)
-			} else if f.Storage == document.Rows && !target.Child {
+			} else if f.Kind == document.Rows && !target.Child {
 				t.Errorf("%s.%s holds rows of %s, which is no child table", dt.Name, f.Name, f.Options)
 			}
 		}

@@ -147,7 +147,7 @@ func (in *installer) document(dt *document.DocType, values map[string]any) (*doc
 		case key == "doctype":
 		case f == nil:
 			return nil, fmt.Errorf("%s has no field %s", dt.Name, key)
-		case f.Storage == document.Rows:
+		case f.Kind == document.Rows:
 			if err := in.rows(doc, f, v); err != nil {
 				return nil, err
 			}
@@ -223,7 +223,7 @@ func (in *installer) record(ctx context.Context, tx document.Tx, schema *documen
 		return err
 	}
 	if doc.Name() == "" {
-		doc.Put("name", doc.Text(document.NamingField(dt)))
+		doc.Put("name", doc.Text(dt.NamingField()))
 	}
 	absent, err := tx.Absent(ctx, dt, []string{doc.Name()})
 	if err != nil || len(absent) == 0 {

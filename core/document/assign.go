@@ -3,7 +3,6 @@ package document
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"armature/core/fault"
 	"armature/core/identity"
@@ -25,19 +24,19 @@ type assignment struct {
 func (a *assignment) document(doc *Document, values map[string]any, fresh bool) error {
 	for key, v := range values {
 		f := doc.Type.Field(key)
-		if f == nil || f.Storage == NoStorage || f.IsInternal() || !a.levels.Has(f.PermLevel) || fresh && v == nil {
+		if f == nil || f.Kind == NoValue || f.IsInternal() || !a.levels.Has(f.PermLevel) || fresh && v == nil {
 			continue
 		}
 		switch {
 		case f.Standard:
 			if f.Name == "docstatus" && a.status {
-				n, err := coerceInt(f, v)
+				n, err := CoerceInt(f, v)
 				if err != nil {
 					return err
 				}
 				doc.Put("docstatus", n)
 			}
-		case f.Storage == Rows:
+		case f.Kind == Rows:
 			if err := a.rows(doc, f, v); err != nil {
 				return err
 			}
@@ -53,7 +52,7 @@ func (a *assignment) document(doc *Document, values map[string]any, fresh bool) 
 					return err
 				}
 			}
-			doc.values[f.Index] = got
+			doc.Values()[f.Index] = got
 		}
 	}
 	return nil
@@ -67,7 +66,7 @@ func isMask(v any) bool {
 func (a *assignment) rows(doc *Document, table *Field, v any) error {
 	list, ok := v.([]any)
 	if !ok && v != nil {
-		return fault.Invalid("DataError", "%s must be a list of rows", table.label())
+		return fault.Invalid("DataError", "%s must be a list of rows", table.Title())
 	}
 	child := a.s.Schema().DocType(table.Options)
 	if child == nil {
@@ -106,12 +105,12 @@ func (a *assignment) row(child *DocType, stored map[string]*Document, item any) 
 		return row, a.document(row, values, true)
 	}
 	row = row.Clone()
-	was := append([]any(nil), row.values...)
+	was := append([]any(nil), row.Values()...)
 	if err := a.document(row, values, false); err != nil {
 		return nil, err
 	}
-	if !slices.Equal(was, row.values) {
-		row.values[ColModified] = nil // stamped anew
+	if !slices.Equal(was, row.Values()) {
+		row.Values()[ColModified] = nil // stamped anew
 	}
 	return row, nil
 }
@@ -129,7 +128,7 @@ func (s *Service) Assign(ev *Event, values map[string]any) error {
 // were sent go in (reference, section 2.2).
 func (s *Service) applyDefaults(doc *Document, caller *identity.Caller) {
 	for _, f := range doc.Type.Columns {
-		if f.Standard || doc.values[f.Index] != zero(f) {
+		if f.Standard || doc.Values()[f.Index] != f.Zero() {
 			continue
 		}
 		text := s.defaultText(f, caller)
@@ -137,26 +136,9 @@ func (s *Service) applyDefaults(doc *Document, caller *identity.Caller) {
 			continue
 		}
 		if v, err := Coerce(f, text, s.zone()); err == nil {
-			doc.values[f.Index] = v
+			doc.Values()[f.Index] = v
 		}
 	}
-}
-
-// takesDefault reports whether the field can hold its default; what a default
-// of text stands for is known only when a document is made.
-func (f *Field) takesDefault() bool {
-	switch f.Storage {
-	case Date, Datetime, Time:
-		switch f.Default {
-		case "Today", "today", "now", "Now":
-			return true
-		}
-	case Int, Check, Float:
-	default:
-		return true
-	}
-	_, err := Coerce(f, f.Default, time.UTC)
-	return err == nil
 }
 
 // defaultText is what a field holds when nothing else is said; a Select without
@@ -169,11 +151,11 @@ func (s *Service) defaultText(f *Field, caller *identity.Caller) string {
 			return first
 		}
 	case "Today", "today":
-		if f.Storage == Date || f.Storage == Datetime {
+		if f.Kind == Date || f.Kind == Datetime {
 			return FormatDatetime(s.now())[:len(DateLayout)]
 		}
 	case "now", "Now":
-		if f.Storage == Datetime || f.Storage == Time {
+		if f.Kind == Datetime || f.Kind == Time {
 			return FormatDatetime(s.now())
 		}
 	case "__user":

@@ -55,9 +55,9 @@ var (
 	timeLayouts = []string{"15:04:05.999999999", "15:04"}
 )
 
-// parseDatetime reads what clients send for a point in time; bare is true when
+// ParseDatetime reads what clients send for a point in time; bare is true when
 // it was a date without a time.
-func parseDatetime(s string, zone *time.Location) (t time.Time, bare, ok bool) {
+func ParseDatetime(s string, zone *time.Location) (t time.Time, bare, ok bool) {
 	for i, layout := range datetimeLayouts {
 		if t, err := time.Parse(layout, s); err == nil && t.Year() >= 1 {
 			return t, i == len(datetimeLayouts)-1, true
@@ -87,19 +87,19 @@ func coerceTime(f *Field, v any, zone *time.Location) (any, error) {
 	if s == "" {
 		return nil, nil
 	}
-	if f.Storage == Time {
+	if f.Kind == Time {
 		for _, layout := range timeLayouts {
 			if t, err := time.Parse(layout, s); err == nil {
 				return FormatDatetime(t)[len("2006-01-02 "):], nil
 			}
 		}
 	}
-	t, _, ok := parseDatetime(s, zone)
+	t, _, ok := ParseDatetime(s, zone)
 	if !ok {
 		return nil, badTime(f)
 	}
 	text := FormatDatetime(t)
-	switch f.Storage {
+	switch f.Kind {
 	case Date:
 		return text[:len(DateLayout)], nil
 	case Time:
@@ -110,11 +110,11 @@ func coerceTime(f *Field, v any, zone *time.Location) (any, error) {
 
 func badTime(f *Field) error {
 	want := "a date and time like 2006-01-31 15:04:05"
-	switch f.Storage {
+	switch f.Kind {
 	case Date:
 		want = "a date like 2006-01-31"
 	case Time:
 		want = "a time like 15:04:05"
 	}
-	return fault.Invalid("", "%s must be %s", f.label(), want)
+	return fault.Invalid("", "%s must be %s", f.Title(), want)
 }

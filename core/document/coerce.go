@@ -17,13 +17,13 @@ import (
 // A value the field's type cannot hold is a fault; an absent number is 0. zone
 // is the site's: a datetime with an offset is moved into it.
 func Coerce(f *Field, v any, zone *time.Location) (any, error) {
-	switch f.Storage {
+	switch f.Kind {
 	case Text:
-		return coerceText(f, v)
+		return CoerceText(f, v)
 	case Int:
-		return coerceInt(f, v)
+		return CoerceInt(f, v)
 	case Check:
-		n, err := coerceInt(f, v)
+		n, err := CoerceInt(f, v)
 		if n, ok := n.(int64); ok && n != 0 {
 			return int64(1), err
 		}
@@ -35,17 +35,20 @@ func Coerce(f *Field, v any, zone *time.Location) (any, error) {
 	case JSON:
 		return coerceJSON(f, v)
 	}
-	return nil, fault.Invalid("", "%s holds no value", f.label())
+	return nil, fault.Invalid("", "%s holds no value", f.Title())
 }
 
-func (f *Field) label() string {
+// Title is the label, or the name of a field without one.
+func (f *Field) Title() string {
 	if f.Label != "" {
 		return f.Label
 	}
 	return f.Name
 }
 
-func coerceText(f *Field, v any) (any, error) {
+// CoerceText is the text of a text, a number or a bool, within the field's
+// length; nil stays nil.
+func CoerceText(f *Field, v any) (any, error) {
 	var s string
 	switch v := v.(type) {
 	case nil:
@@ -64,19 +67,20 @@ func coerceText(f *Field, v any) (any, error) {
 			s = "1"
 		}
 	default:
-		return nil, fault.Invalid("DataError", "%s must be text", f.label())
+		return nil, fault.Invalid("DataError", "%s must be text", f.Title())
 	}
 	if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
-		return nil, fault.Invalid("DataError", "%s holds bytes that are not text", f.label())
+		return nil, fault.Invalid("DataError", "%s holds bytes that are not text", f.Title())
 	}
 	if max := f.MaxLength(); max > 0 && len(s) > max && utf8.RuneCountInString(s) > max {
 		return nil, fault.Invalid("CharacterLengthExceededError",
-			"%s: the value is too big, at most %d characters are allowed", f.label(), max)
+			"%s: the value is too big, at most %d characters are allowed", f.Title(), max)
 	}
 	return s, nil
 }
 
-func coerceInt(f *Field, v any) (any, error) {
+// CoerceInt is the whole number a value stands for; nil and empty text are 0.
+func CoerceInt(f *Field, v any) (any, error) {
 	switch v := v.(type) {
 	case nil:
 		return int64(0), nil
@@ -96,7 +100,7 @@ func coerceInt(f *Field, v any) (any, error) {
 	case string:
 		return parseInt(f, strings.TrimSpace(v))
 	}
-	return nil, fault.Invalid("", "%s must be a whole number", f.label())
+	return nil, fault.Invalid("", "%s must be a whole number", f.Title())
 }
 
 func parseInt(f *Field, s string) (any, error) {
@@ -110,7 +114,7 @@ func parseInt(f *Field, s string) (any, error) {
 	if x, err := strconv.ParseFloat(s, 64); err == nil && x == math.Trunc(x) && math.Abs(x) < 1<<53 {
 		return int64(x), nil
 	}
-	return nil, fault.Invalid("", "%s must be a whole number", f.label())
+	return nil, fault.Invalid("", "%s must be a whole number", f.Title())
 }
 
 func coerceFloat(f *Field, v any) (any, error) {
@@ -129,7 +133,7 @@ func coerceFloat(f *Field, v any) (any, error) {
 	case json.Number:
 		n, err := strconv.ParseFloat(v.String(), 64)
 		if err != nil {
-			return nil, fault.Invalid("", "%s must be a number", f.label())
+			return nil, fault.Invalid("", "%s must be a number", f.Title())
 		}
 		x = n
 	case string:
@@ -138,14 +142,14 @@ func coerceFloat(f *Field, v any) (any, error) {
 		}
 		n, err := strconv.ParseFloat(v, 64)
 		if err != nil {
-			return nil, fault.Invalid("", "%s must be a number", f.label())
+			return nil, fault.Invalid("", "%s must be a number", f.Title())
 		}
 		x = n
 	default:
-		return nil, fault.Invalid("", "%s must be a number", f.label())
+		return nil, fault.Invalid("", "%s must be a number", f.Title())
 	}
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil, fault.Invalid("", "%s must be a finite number", f.label())
+		return nil, fault.Invalid("", "%s must be a finite number", f.Title())
 	}
 	if f.Type == "Rating" {
 		x = math.Min(math.Max(x, 0), 1)
@@ -171,7 +175,7 @@ func coerceJSON(f *Field, v any) (any, error) {
 			return nil, nil
 		}
 		if strings.IndexByte(v, 0) >= 0 || !utf8.ValidString(v) || !json.Valid([]byte(v)) {
-			return nil, fault.Invalid("", "%s must be JSON", f.label())
+			return nil, fault.Invalid("", "%s must be JSON", f.Title())
 		}
 		return v, nil
 	default:
@@ -179,7 +183,7 @@ func coerceJSON(f *Field, v any) (any, error) {
 		enc := json.NewEncoder(&buf)
 		enc.SetEscapeHTML(false)
 		if err := enc.Encode(v); err != nil {
-			return nil, fault.Invalid("", "%s must be JSON", f.label())
+			return nil, fault.Invalid("", "%s must be JSON", f.Title())
 		}
 		return strings.TrimSuffix(buf.String(), "\n"), nil
 	}

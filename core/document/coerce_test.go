@@ -12,11 +12,11 @@ import (
 )
 
 func fieldOf(typ string) *document.Field {
-	s, ok := document.StorageOf(typ)
+	s, ok := document.KindOf(typ)
 	if !ok {
 		panic(typ)
 	}
-	return &document.Field{Name: "f", Label: "F", Type: typ, Storage: s}
+	return &document.Field{Name: "f", Label: "F", Type: typ, Kind: s}
 }
 
 func TestCoerce(t *testing.T) {

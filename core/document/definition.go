@@ -131,7 +131,7 @@ func (d *DocType) nameOwners(def Definition) error {
 			continue
 		}
 		f := d.Field(name)
-		if f == nil || f.Storage != Text || f.Index < 0 {
+		if f == nil || f.Kind != Text || f.Index < 0 {
 			return fault.Invalid("", "%s: owner_fields names a field that holds no user: %s", d.Name, name)
 		}
 		d.Owners = append(d.Owners, f)
@@ -142,7 +142,7 @@ func (d *DocType) nameOwners(def Definition) error {
 	if def.Public == "" {
 		return nil
 	}
-	if d.Public = d.Field(def.Public); d.Public == nil || d.Public.Storage != Check {
+	if d.Public = d.Field(def.Public); d.Public == nil || d.Public.Kind != Check {
 		return fault.Invalid("", "%s: public_field names no Check: %s", d.Name, def.Public)
 	}
 	return nil
@@ -169,13 +169,13 @@ func defineFields(def Definition) ([]*Field, error) {
 }
 
 func defineField(def Definition, fd *FieldDefinition) (*Field, error) {
-	storage, ok := StorageOf(fd.Type)
+	storage, ok := KindOf(fd.Type)
 	if !ok {
 		return nil, fault.Invalid("", "%s: unknown field type %q of field %s", def.Name, fd.Type, fd.Name)
 	}
 	name := fd.Name
 	if name == "" {
-		name = fieldnameFrom(fd.Label, len(seenName(def, fd)))
+		name = FieldnameFrom(fd.Label, len(seenName(def, fd)))
 	}
 	if reserved[name] {
 		return nil, fault.Invalid("InvalidFieldNameError", "%s: fieldname %s is reserved", def.Name, name)
@@ -186,7 +186,7 @@ func defineField(def Definition, fd *FieldDefinition) (*Field, error) {
 	}
 	f := &Field{
 		Name: name, Label: fd.Label, Type: fd.Type, Options: fd.Options, Default: fd.Default,
-		Storage: storage, FetchFrom: fd.FetchFrom, Length: int(fd.Length), PermLevel: int(fd.PermLevel),
+		Kind: storage, FetchFrom: fd.FetchFrom, Length: int(fd.Length), PermLevel: int(fd.PermLevel),
 		Required: fd.Required != 0, Unique: fd.Unique != 0, Indexed: fd.Indexed != 0,
 		ReadOnly: fd.ReadOnly != 0, Hidden: fd.Hidden != 0, SetOnlyOnce: fd.SetOnlyOnce != 0,
 		NonNegative: fd.NonNegative != 0, NotNullable: fd.NotNullable != 0, Virtual: fd.Virtual != 0,
@@ -194,7 +194,7 @@ func defineField(def Definition, fd *FieldDefinition) (*Field, error) {
 		IgnoreXSSFilter: fd.IgnoreXSSFilter != 0, FetchIfEmpty: fd.FetchIfEmpty != 0,
 	}
 	if f.Label == "" {
-		f.Label = labelFrom(name)
+		f.Label = LabelFrom(name)
 	}
 	if p, err := strconv.Atoi(fd.Precision); err == nil {
 		f.Precision = p
@@ -213,34 +213,34 @@ func checkField(def Definition, f *Field, fd *FieldDefinition) error {
 		return fault.Invalid("", "%s: the field type %s of %s is for built-in DocTypes only", def.Name, f.Type, f.Name)
 	case f.PermLevel < 0 || f.PermLevel > 9:
 		return fault.Invalid("", "%s: permlevel of %s must be 0 to 9", def.Name, f.Name)
-	case f.Storage == NoStorage && f.Required:
+	case f.Kind == NoValue && f.Required:
 		return fault.Invalid("IllegalMandatoryError", "%s: %s of type %s cannot be mandatory", def.Name, f.Name, f.Type)
-	case (f.IsLink() || f.Storage == Rows || f.Type == "Dynamic Link") && f.Options == "":
+	case (f.IsLink() || f.Kind == Rows || f.Type == "Dynamic Link") && f.Options == "":
 		return fault.Invalid("DoctypeLinkError", "%s: options of %s must name a DocType", def.Name, f.Name)
 	case f.Hidden && f.Required && f.Default == "" && def.Custom != 0:
 		return fault.Invalid("HiddenAndMandatoryWithoutDefaultError",
 			"%s: %s cannot be hidden and mandatory without a default", def.Name, f.Name)
-	case f.Unique && (f.Storage == NoStorage || f.Storage == Rows || f.Storage == JSON || f.Storage == Check || longText(f)):
+	case f.Unique && (f.Kind == NoValue || f.Kind == Rows || f.Kind == JSON || f.Kind == Check || longText(f)):
 		return fault.Invalid("NonUniqueError", "%s: %s of type %s cannot be unique", def.Name, f.Name, f.Type)
 	case f.Default != "" && !f.takesDefault():
 		return fault.Invalid("", "%s: %s cannot have the default %q", def.Name, f.Name, f.Default)
 	case f.Indexed && longText(f):
 		return fault.Invalid("CannotIndexedError", "%s: %s of type %s cannot be indexed", def.Name, f.Name, f.Type)
 	}
-	if f.Storage != NoStorage && f.Storage != Rows && !f.Virtual {
+	if f.Kind != NoValue && f.Kind != Rows && !f.Virtual {
 		if f.Column = fd.Column; f.Column == "" {
 			f.Column = f.Name
 		}
 	}
 	if f.Virtual {
-		f.Storage = NoStorage
+		f.Kind = NoValue
 	}
 	return nil
 }
 
 // longText reports whether the field's text has no bound an index could rely
 // on.
-func longText(f *Field) bool { return f.Storage == Text && f.MaxLength() == 0 }
+func longText(f *Field) bool { return f.Kind == Text && f.MaxLength() == 0 }
 
 func defineRule(doctype string, p RuleDefinition) (permission.Rule, error) {
 	rule := permission.Rule{Role: p.Role, Level: int(p.PermLevel), IfOwner: p.IfOwner != 0}
@@ -276,9 +276,9 @@ func TableName(doctype string) string {
 	return b.String()
 }
 
-// fieldnameFrom derives a fieldname from a label: lower case, anything else
+// FieldnameFrom derives a fieldname from a label: lower case, anything else
 // than letters and digits becomes _. A reserved result gets a 1 appended.
-func fieldnameFrom(label string, nth int) string {
+func FieldnameFrom(label string, nth int) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(strings.TrimSpace(label)) {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -308,7 +308,8 @@ func seenName(def Definition, fd *FieldDefinition) []FieldDefinition {
 	return def.Fields
 }
 
-func labelFrom(name string) string {
+// LabelFrom derives a label from a fieldname.
+func LabelFrom(name string) string {
 	words := strings.Split(name, "_")
 	for i, w := range words {
 		if w != "" {

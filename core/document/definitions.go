@@ -2,19 +2,17 @@ package document
 
 import (
 	"context"
-	"strconv"
 
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 )
 
 // definitions is the life of the DocType DocType: saving one checks it, makes
 // or alters its table in the same transaction, and makes every process load it.
 type definitions struct{ s *Service }
 
-func (definitions) Handles(doctype string) bool { return doctype == DocTypeName }
-func (definitions) Guest(string) bool           { return false }
+func (definitions) Handles(typeName string) bool { return typeName == DocTypeName }
+func (definitions) Guest(string) bool            { return false }
 
 func (d definitions) Run(ctx context.Context, ev *Event) error {
 	switch ev.Name {
@@ -38,7 +36,7 @@ func (d definitions) Run(ctx context.Context, ev *Event) error {
 		for dt := range d.s.Schema().All {
 			for _, t := range dt.Tables {
 				if t.Options == ev.Doc.Name() {
-					return fault.Invalid("LinkExistsError", "Cannot delete the child table %s because %s has rows of it in %s", t.Options, dt.Name, t.label())
+					return fault.Invalid("LinkExistsError", "Cannot delete the child table %s because %s has rows of it in %s", t.Options, dt.Name, t.Title())
 				}
 			}
 		}
@@ -80,7 +78,7 @@ func (d definitions) validate(ctx context.Context, ev *Event) error {
 	if ev.Before != nil {
 		doc.Put("table_name", ev.Before.Text("table_name"))
 		d.addFields(doc)
-		fixColumns(doc, ev.Before)
+		FixColumns(doc, ev.Before)
 	} else if err := d.place(ctx, ev, sc); err != nil {
 		return err
 	}
@@ -88,13 +86,13 @@ func (d definitions) validate(ctx context.Context, ev *Event) error {
 	if err != nil {
 		return err
 	}
-	if err := checkRules(dt); err != nil {
+	if err := dt.CheckRules(); err != nil {
 		return err
 	}
-	if err := checkTargets(sc, dt); err != nil {
+	if err := dt.CheckTargets(sc); err != nil {
 		return err
 	}
-	if err := checkNamed(doc, dt); err != nil {
+	if err := dt.CheckNames(doc); err != nil {
 		return err
 	}
 	if ev.Before != nil {
@@ -129,74 +127,8 @@ func (d definitions) addField(doc *Document, name, fieldtype, options string) {
 		row.Put("options", options)
 	}
 	row.Put("parent", doc.Name())
-	stampRow(doc, "fields", len(rows), row, doc.Modified(), &identity.Caller{User: doc.text(ColModifiedBy)})
+	stampRow(doc, "fields", len(rows), row, doc.Modified(), &identity.Caller{User: doc.TextAt(ColModifiedBy)})
 	doc.PutRows("fields", append(rows, row))
-}
-
-// freeTable is a table name that no DocType uses and none of others has left.
-func freeTable(sc *Schema, base string, others map[string]bool) string {
-	taken := func(name string) bool {
-		if others[name] {
-			return true
-		}
-		for dt := range sc.All {
-			if dt.Table == name {
-				return true
-			}
-		}
-		return false
-	}
-	name := base
-	for n := 2; taken(name); n++ {
-		name = base + "_" + strconv.Itoa(n)
-	}
-	return name
-}
-
-// checkTargets makes sure that links and tables point at DocTypes of the right
-// kind.
-func checkTargets(sc *Schema, dt *DocType) error {
-	for _, f := range dt.Fields {
-		if !f.IsLink() && f.Storage != Rows {
-			continue
-		}
-		target := sc.DocType(f.Options)
-		if f.Options == dt.Name {
-			target = dt
-		}
-		switch {
-		case target == nil:
-			return fault.Invalid("WrongOptionsDoctypeLinkError", "%s: options of %s must be a DocType; %s is none", dt.Name, f.Name, f.Options)
-		case f.Storage == Rows && !target.Child:
-			return fault.Invalid("WrongOptionsDoctypeLinkError", "%s: %s needs a child table; %s is none", dt.Name, f.Name, f.Options)
-		case f.Storage == Rows && dt.Child:
-			return fault.Invalid("", "%s: a child table cannot have a table of its own: %s", dt.Name, f.Name)
-		}
-	}
-	return nil
-}
-
-// checkNamed makes sure that what names a field of the DocType names one that
-// documents store.
-func checkNamed(doc *Document, dt *DocType) error {
-	named := map[string][]string{
-		"title_field": {dt.TitleField}, "sort_field": {dt.SortField}, "autoname": {NamingField(dt)},
-		"image_field": {doc.Text("image_field")}, "subject_field": {doc.Text("subject_field")},
-		"search_fields": dt.Search,
-	}
-	for _, f := range dt.Fields {
-		if f.Type == "Dynamic Link" {
-			named["options of "+f.Name] = []string{f.Options}
-		}
-	}
-	for what, names := range named {
-		for _, name := range names {
-			if f := dt.Field(name); name != "" && (f == nil || f.Index < 0) {
-				return fault.Invalid("", "%s: %s names a field that does not exist: %s", dt.Name, what, name)
-			}
-		}
-	}
-	return nil
 }
 
 // checkKind refuses to turn a DocType into another kind, and to number documents
@@ -214,45 +146,6 @@ func (d definitions) checkKind(ctx context.Context, ev *Event, dt *DocType) erro
 		return ev.Tx.Rows(ctx, some, func([]any) error {
 			return fault.Invalid("", "%s has documents: it cannot change to or from autoincrement", dt.Name)
 		})
-	}
-	return nil
-}
-
-// checkRules applies the reference's rules for permission rows.
-func checkRules(dt *DocType) error {
-	type slot struct {
-		role    string
-		level   int
-		ifOwner bool
-	}
-	seen := map[slot]bool{}
-	ground := map[string]bool{}
-	for _, r := range dt.Permissions {
-		if r.Level == 0 {
-			ground[r.Role] = true
-		}
-	}
-	for _, r := range dt.Permissions {
-		key := slot{r.Role, r.Level, r.IfOwner}
-		bad := ""
-		switch {
-		case seen[key]:
-			bad = "appears twice"
-		case r.Level > 0 && !ground[r.Role]:
-			bad = "has a level above 0 without a row of level 0"
-		case r.Rights&permission.Cancel != 0 && r.Rights&permission.Submit == 0:
-			bad = "cannot have cancel without submit"
-		case r.Rights&(permission.Submit|permission.Cancel|permission.Amend) != 0 && r.Rights&permission.Write == 0:
-			bad = "cannot have submit, cancel or amend without write"
-		case r.Rights&(permission.Import|permission.Amend) != 0 && r.Rights&permission.Create == 0:
-			bad = "cannot have import or amend without create"
-		case r.Rights&permission.Submit != 0 && !dt.Submittable:
-			bad = "cannot have submit: the DocType is not submittable"
-		}
-		if bad != "" {
-			return fault.Invalid("", "%s: the permission row of %s %s", dt.Name, r.Role, bad)
-		}
-		seen[key] = true
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (d definitions) readLeft(ctx context.Context, tx Tx, sc *Schema, name, nami
 			return nil // changed by hand: what is in its table stays unknown
 		}
 		switch {
-		case def.Name != name, numbered(def.Naming) != numbered(naming):
+		case def.Name != name, Numbered(def.Naming) != Numbered(naming):
 			l.others[def.Table] = true
 		case l.before == nil:
 			l.before = def.document(sc)
@@ -86,11 +86,11 @@ func (d definitions) place(ctx context.Context, ev *Event, sc *Schema) error {
 	if l.before != nil {
 		table = l.before.Text("table_name")
 	}
-	ev.Doc.Put("table_name", freeTable(sc, table, l.others))
+	ev.Doc.Put("table_name", FreeTable(sc, table, l.others))
 	if ev.Doc.Text("table_name") != table {
 		l.before = nil
 	}
 	d.addFields(ev.Doc)
-	fixColumns(ev.Doc, l.before)
+	FixColumns(ev.Doc, l.before)
 	return nil
 }

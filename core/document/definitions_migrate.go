@@ -48,12 +48,12 @@ func (d definitions) checkUnique(ctx context.Context, tx Tx, old, dt *DocType) e
 			Group:   []Operand{{Field: had}},
 			Order:   []OrderBy{{Alias: "n", Desc: true}},
 		}
-		if had.Storage.Nullable() {
+		if had.Kind.Nullable() {
 			sel.Where = Compare{Operand{Field: had}, query.Is, true}
 		}
 		err := tx.Rows(ctx, sel, func(v []any) error {
 			if n, _ := v[1].(int64); n > 1 {
-				return fault.Invalid("NonUniqueError", "%s cannot be unique: %d documents have the value %v", f.label(), n, v[0])
+				return fault.Invalid("NonUniqueError", "%s cannot be unique: %d documents have the value %v", f.Title(), n, v[0])
 			}
 			return nil
 		})
@@ -86,7 +86,7 @@ func notUnique(err error, dt *DocType) error {
 // column, which comes back with the old type.
 func (d definitions) convert(ctx context.Context, ev *Event, old, dt *DocType) error {
 	for _, row := range ev.Doc.Rows("fields") {
-		had := fieldBefore(ev.Doc, ev.Before, row)
+		had := FieldBefore(ev.Doc, ev.Before, row)
 		if had == nil || had.Text("column_name") == "" || row.Text("column_name") == "" || had.Text("column_name") == row.Text("column_name") {
 			continue
 		}
@@ -94,7 +94,7 @@ func (d definitions) convert(ctx context.Context, ev *Event, old, dt *DocType) e
 		if from == nil || to == nil || from.Index < 0 || to.Index < 0 {
 			continue
 		}
-		if _, err := ev.Tx.Replace(ctx, dt, to, AllOf{}, zero(to)); err != nil { // of an earlier time with this type
+		if _, err := ev.Tx.Replace(ctx, dt, to, AllOf{}, to.Zero()); err != nil { // of an earlier time with this type
 			return err
 		}
 		if err := d.convertField(ctx, ev.Tx, old, dt, from, to); err != nil {
@@ -126,7 +126,7 @@ func (d definitions) convertField(ctx context.Context, tx Tx, old, dt *DocType, 
 		for _, p := range page {
 			last, _ = p[0].(string)
 			v, err := Coerce(to, p[1], d.s.zone())
-			if err != nil || v == zero(to) {
+			if err != nil || v == to.Zero() {
 				continue
 			}
 			if _, err := tx.UpdateIf(ctx, dt, last, nil, map[string]any{to.Name: v}); err != nil {

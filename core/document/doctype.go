@@ -62,14 +62,14 @@ const (
 func NewDocType(dt DocType, declared []*Field) *DocType {
 	d := dt
 	d.Fields = append(standardFields(d.Child), declared...)
-	d.Fields[ColName].Numbered = numbered(d.Autoname)
+	d.Fields[ColName].Numbered = Numbered(d.Autoname)
 	d.Columns, d.Tables, d.Links, d.Fetches = nil, nil, nil, nil
 	d.byName = make(map[string]*Field, len(d.Fields))
 	for _, f := range d.Fields {
-		f.key = appendKey(nil, f.Name)
+		f.key = AppendKey(nil, f.Name)
 		f.Index = -1
-		switch f.Storage {
-		case NoStorage:
+		switch f.Kind {
+		case NoValue:
 		case Rows:
 			d.Tables = append(d.Tables, f)
 		default:
@@ -89,8 +89,8 @@ func NewDocType(dt DocType, declared []*Field) *DocType {
 }
 
 func standardFields(child bool) []*Field {
-	std := func(name, typ string, s Storage) *Field {
-		return &Field{Name: name, Label: name, Type: typ, Storage: s, Column: name, Standard: true}
+	std := func(name, typ string, s ValueKind) *Field {
+		return &Field{Name: name, Label: name, Type: typ, Kind: s, Column: name, Standard: true}
 	}
 	fields := []*Field{
 		std("name", "Data", Text),

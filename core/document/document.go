@@ -11,6 +11,7 @@ package document
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Document is one record in memory. Values are canonical for their field's
@@ -25,7 +26,7 @@ type Document struct {
 func NewDocument(dt *DocType) *Document {
 	d := &Document{Type: dt, values: make([]any, len(dt.Columns))}
 	for i, f := range dt.Columns {
-		d.values[i] = zero(f)
+		d.values[i] = f.Zero()
 	}
 	return d
 }
@@ -39,8 +40,10 @@ func LoadDocument(dt *DocType, values []any) *Document {
 	return &Document{Type: dt, values: values}
 }
 
-func zero(f *Field) any {
-	switch f.Storage {
+// Zero is the canonical value of a field that says nothing: 0 for numbers, nil for
+// everything else.
+func (f *Field) Zero() any {
+	switch f.Kind {
 	case Int, Check:
 		return int64(0)
 	case Float:
@@ -50,18 +53,19 @@ func zero(f *Field) any {
 }
 
 // Name is the document's name; empty before it has one.
-func (d *Document) Name() string { return d.text(ColName) }
+func (d *Document) Name() string { return d.TextAt(ColName) }
 
 // Owner is the user who created the document.
-func (d *Document) Owner() string { return d.text(ColOwner) }
+func (d *Document) Owner() string { return d.TextAt(ColOwner) }
 
 // Modified is the time of the last change, canonical.
-func (d *Document) Modified() string { return d.text(ColModified) }
+func (d *Document) Modified() string { return d.TextAt(ColModified) }
 
 // Docstatus is 0 draft, 1 submitted, 2 cancelled.
 func (d *Document) Docstatus() int64 { n, _ := d.values[ColDocstatus].(int64); return n }
 
-func (d *Document) text(i int) string { s, _ := d.values[i].(string); return s }
+// TextAt is the text in one column of Type.Columns; empty when null.
+func (d *Document) TextAt(i int) string { s, _ := d.values[i].(string); return s }
 
 // Values returns the stored values in the order of Type.Columns. The slice is
 // the document's own.
@@ -116,4 +120,16 @@ func (d *Document) Clone() *Document {
 		c.PutRows(table, copied)
 	}
 	return c
+}
+
+// LinkTarget is the DocType a field's value points into; empty when it is no
+// link.
+func (d *Document) LinkTarget(f *Field) string {
+	switch f.Type {
+	case "Link":
+		return f.Options
+	case "Dynamic Link":
+		return strings.TrimSpace(d.Text(f.Options))
+	}
+	return ""
 }

@@ -79,8 +79,8 @@ func (s *Service) Explain(ctx context.Context, tx Tx, caller *identity.Caller, d
 }
 
 func (s *Service) explainDocument(ctx context.Context, tx Tx, g *guard, doc *Document, x *Explanation, say func(string, ...any)) error {
-	switch err := g.admit(ctx, s, tx, doc.values); {
-	case err == nil && g.admits(doc.values):
+	switch err := g.admit(ctx, s, tx, doc.Values()); {
+	case err == nil && g.admits(doc.Values()):
 		x.Allowed = true
 		say("the document meets these rules")
 	case err == nil:

@@ -30,13 +30,13 @@ func (s *Service) fetchField(ctx context.Context, tx Tx, doc *Document, f *Field
 	if link == nil || !link.IsLink() {
 		return nil
 	}
-	if current := doc.values[f.Index]; f.FetchIfEmpty && current != nil && current != "" {
+	if current := doc.Values()[f.Index]; f.FetchIfEmpty && current != nil && current != "" {
 		return nil
 	}
-	name, _ := doc.values[link.Index].(string)
+	name, _ := doc.Values()[link.Index].(string)
 	if name == "" {
 		if !f.FetchIfEmpty {
-			doc.values[f.Index] = zero(f)
+			doc.Values()[f.Index] = f.Zero()
 		}
 		return nil
 	}
@@ -57,7 +57,7 @@ func (s *Service) fetchField(ctx context.Context, tx Tx, doc *Document, f *Field
 	return tx.Rows(ctx, sel, func(values []any) error {
 		v, err := Coerce(f, values[0], s.zone())
 		if err == nil {
-			doc.values[f.Index] = v
+			doc.Values()[f.Index] = v
 		}
 		return err
 	})

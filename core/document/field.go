@@ -1,28 +1,31 @@
 package document
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // Storage is how a field's value is kept and compared; every field type maps to
 // one.
-type Storage uint8
+type ValueKind uint8
 
 // The storages. The canonical Go value of each is in parentheses; an absent
 // value is nil where the column is nullable.
 const (
-	NoStorage Storage = iota // layout fields: no column, no value
-	Text                     // (string)
-	Int                      // (int64), never null
-	Check                    // (int64, 0 or 1), never null
-	Float                    // (float64), never null
-	Datetime                 // (string "2006-01-02 15:04:05.000000", the site's wall clock)
-	Date                     // (string "2006-01-02")
-	Time                     // (string "15:04:05.000000")
-	JSON                     // (string, JSON text as it came in)
-	Rows                     // child table: no column, rows in another table
+	NoValue  ValueKind = iota // layout fields: no column, no value
+	Text                      // (string)
+	Int                       // (int64), never null
+	Check                     // (int64, 0 or 1), never null
+	Float                     // (float64), never null
+	Datetime                  // (string "2006-01-02 15:04:05.000000", the site's wall clock)
+	Date                      // (string "2006-01-02")
+	Time                      // (string "15:04:05.000000")
+	JSON                      // (string, JSON text as it came in)
+	Rows                      // child table: no column, rows in another table
 )
 
 // Nullable reports whether a column of this storage may hold NULL.
-func (s Storage) Nullable() bool {
+func (s ValueKind) Nullable() bool {
 	switch s {
 	case Int, Check, Float:
 		return false
@@ -38,7 +41,7 @@ type Field struct {
 	Type     string // fieldtype, as in DocField
 	Options  string
 	Default  string
-	Storage  Storage
+	Kind     ValueKind
 	Column   string // physical column, fixed at creation; empty without storage
 	Index    int    // position in DocType.Columns; -1 without a column
 	Standard bool   // one of the fields every document has
@@ -67,7 +70,7 @@ type Field struct {
 }
 
 // storages maps every field type of the reference (section 12.1).
-var storages = map[string]Storage{
+var storages = map[string]ValueKind{
 	"Data": Text, "Link": Text, "Dynamic Link": Text, "Select": Text, "Read Only": Text,
 	"Autocomplete": Text, "Color": Text, "Icon": Text, "Phone": Text,
 	"Small Text": Text, "Text": Text, "Password": Text, "Attach": Text, "Attach Image": Text,
@@ -77,8 +80,8 @@ var storages = map[string]Storage{
 	"Float": Float, "Currency": Float, "Percent": Float, "Duration": Float, "Rating": Float,
 	"Date": Date, "Datetime": Datetime, "Time": Time, "JSON": JSON, internalType: Text,
 	"Table": Rows, "Table MultiSelect": Rows,
-	"Section Break": NoStorage, "Column Break": NoStorage, "Tab Break": NoStorage,
-	"HTML": NoStorage, "Button": NoStorage, "Image": NoStorage, "Fold": NoStorage, "Heading": NoStorage,
+	"Section Break": NoValue, "Column Break": NoValue, "Tab Break": NoValue,
+	"HTML": NoValue, "Button": NoValue, "Image": NoValue, "Fold": NoValue, "Heading": NoValue,
 }
 
 // internalType is a field type of our own, for what the platform keeps beside a
@@ -87,7 +90,7 @@ var storages = map[string]Storage{
 const internalType = "Internal"
 
 // StorageOf returns the storage of a field type; ok is false for an unknown one.
-func StorageOf(fieldtype string) (s Storage, ok bool) {
+func KindOf(fieldtype string) (s ValueKind, ok bool) {
 	s, ok = storages[fieldtype]
 	return s, ok
 }
@@ -126,3 +129,20 @@ func (f *Field) IsInternal() bool { return f.Type == internalType }
 
 // SelectOptions returns the values a Select field allows.
 func (f *Field) SelectOptions() []string { return strings.Split(f.Options, "\n") }
+
+// takesDefault reports whether the field can hold its default; what a default
+// of text stands for is known only when a document is made.
+func (f *Field) takesDefault() bool {
+	switch f.Kind {
+	case Date, Datetime, Time:
+		switch f.Default {
+		case "Today", "today", "now", "Now":
+			return true
+		}
+	case Int, Check, Float:
+	default:
+		return true
+	}
+	_, err := Coerce(f, f.Default, time.UTC)
+	return err == nil
+}

@@ -59,7 +59,14 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-func appendKey(dst []byte, name string) []byte {
+// AppendKey appends the field's name as a key of a JSON object.
+func (f *Field) AppendKey(dst []byte) []byte { return append(dst, f.key...) }
+
+// AppendKey appends the member of a JSON object that names the DocType.
+func (d *DocType) AppendKey(dst []byte) []byte { return append(dst, d.key...) }
+
+// AppendKey appends name as a key of a JSON object, with its colon.
+func AppendKey(dst []byte, name string) []byte {
 	return append(AppendString(dst, name), ':')
 }
 
@@ -96,7 +103,7 @@ func AppendValue(dst []byte, f *Field, v any) []byte {
 		return AppendFloat(dst, v)
 	case string:
 		if f != nil {
-			switch f.Storage {
+			switch f.Kind {
 			case Datetime:
 				return appendDatetime(dst, f, v)
 			case Time:
@@ -150,7 +157,7 @@ func appendMasked(dst []byte, v string) []byte {
 func AppendRow(dst []byte, dt *DocType, values []any, view View) []byte {
 	for i, f := range dt.Columns {
 		v := values[i]
-		if (v == nil && !view.WithNull) || !view.shows(f) {
+		if (v == nil && !view.WithNull) || !view.Shows(f) {
 			continue
 		}
 		dst = append(dst, f.key...)
@@ -173,7 +180,7 @@ func (d *Document) AppendJSON(dst []byte, view View) []byte {
 	dst = append(dst, '{')
 	dst = AppendRow(dst, d.Type, d.values, view)
 	for _, t := range d.Type.Tables {
-		if !view.shows(t) {
+		if !view.Shows(t) {
 			continue
 		}
 		dst = AppendTableKey(dst, t)

@@ -49,8 +49,8 @@ func FuzzAppendFloat(f *testing.F) {
 
 func TestAppendValue(t *testing.T) {
 	field := func(typ string) *document.Field {
-		s, _ := document.StorageOf(typ)
-		return &document.Field{Name: "f", Type: typ, Storage: s}
+		s, _ := document.KindOf(typ)
+		return &document.Field{Name: "f", Type: typ, Kind: s}
 	}
 	tests := []struct {
 		name  string
@@ -63,7 +63,7 @@ func TestAppendValue(t *testing.T) {
 		{"float keeps its point", field("Float"), float64(2), `2.0`},
 		{"datetime without fraction", field("Datetime"), "2026-01-02 03:04:05.000000", `"2026-01-02 03:04:05"`},
 		{"datetime with fraction", field("Datetime"), "2026-01-02 03:04:05.120000", `"2026-01-02 03:04:05.120000"`},
-		{"standard datetime has six digits", &document.Field{Standard: true, Storage: document.Datetime}, "2026-01-02 03:04:05.000000", `"2026-01-02 03:04:05.000000"`},
+		{"standard datetime has six digits", &document.Field{Standard: true, Kind: document.Datetime}, "2026-01-02 03:04:05.000000", `"2026-01-02 03:04:05.000000"`},
 		{"time without padding", field("Time"), "03:04:05.000000", `"3:04:05"`},
 		{"midnight", field("Time"), "00:00:00.500000", `"0:00:00.500000"`},
 		{"afternoon", field("Time"), "13:00:00.000000", `"13:00:00"`},
@@ -80,12 +80,12 @@ func TestAppendValue(t *testing.T) {
 
 func TestDocumentJSONLeavesNullsOutAndTablesIn(t *testing.T) {
 	child := document.NewDocType(document.DocType{Name: "Line", Child: true}, []*document.Field{
-		{Name: "item", Type: "Data", Storage: document.Text, Column: "item"},
+		{Name: "item", Type: "Data", Kind: document.Text, Column: "item"},
 	})
 	dt := document.NewDocType(document.DocType{Name: "Order"}, []*document.Field{
-		{Name: "note", Type: "Data", Storage: document.Text, Column: "note"},
-		{Name: "secret", Type: "Data", Storage: document.Text, Column: "secret", PermLevel: 1},
-		{Name: "lines", Type: "Table", Storage: document.Rows, Options: "Line"},
+		{Name: "note", Type: "Data", Kind: document.Text, Column: "note"},
+		{Name: "secret", Type: "Data", Kind: document.Text, Column: "secret", PermLevel: 1},
+		{Name: "lines", Type: "Table", Kind: document.Rows, Options: "Line"},
 	})
 	doc := document.NewDocument(dt)
 	doc.Put("name", "O/1")

@@ -74,7 +74,7 @@ func (s *Service) defaultLinks(ctx context.Context, tx Tx, caller *identity.Call
 	var marked []identity.Restriction
 	read := false
 	for _, f := range doc.Type.Links {
-		if f.Index < 0 || f.IgnoreUserPermissions || doc.text(f.Index) != "" {
+		if f.Index < 0 || f.IgnoreUserPermissions || doc.TextAt(f.Index) != "" {
 			continue
 		}
 		bearing := bearingOn(caller.Restrictions, doc.Type, f.Options)
@@ -89,7 +89,7 @@ func (s *Service) defaultLinks(ctx context.Context, tx Tx, caller *identity.Call
 			bearing = bearingOn(marked, doc.Type, f.Options)
 		}
 		if len(bearing) > 0 {
-			doc.values[f.Index] = bearing[0].Value
+			doc.Values()[f.Index] = bearing[0].Value
 		}
 	}
 	return nil

@@ -33,7 +33,7 @@ func (s *Service) checkLinks(ctx context.Context, tx Tx, doc, before *Document) 
 		}
 		for _, l := range group {
 			if slices.Contains(absent, l.name) {
-				broken = append(broken, l.where+l.field.label()+": "+l.name)
+				broken = append(broken, l.where+l.field.Title()+": "+l.name)
 			}
 		}
 		wanted = rest
@@ -93,12 +93,12 @@ func collectLinks(dst []link, doc, before *Document, where string) []link {
 		if f.Type != "Link" && f.Type != "Dynamic Link" {
 			continue
 		}
-		name, _ := doc.values[f.Index].(string)
-		target := linkTarget(doc, f)
+		name, _ := doc.Values()[f.Index].(string)
+		target := doc.LinkTarget(f)
 		if name == "" || target == "" {
 			continue
 		}
-		if before != nil && before.values[f.Index] == name && linkTarget(before, f) == target {
+		if before != nil && before.Values()[f.Index] == name && before.LinkTarget(f) == target {
 			continue
 		}
 		dst = append(dst, link{target, name, f, where})
@@ -109,21 +109,21 @@ func collectLinks(dst []link, doc, before *Document, where string) []link {
 // absent returns the names of the group that no document of the DocType has. A
 // link to a DocType is checked against the schema, one to a Single against its
 // only name.
-func (s *Service) absent(ctx context.Context, tx Tx, doctype string, group []link) ([]string, error) {
+func (s *Service) absent(ctx context.Context, tx Tx, typeName string, group []link) ([]string, error) {
 	names := make([]string, 0, len(group))
 	for _, l := range group {
 		if !slices.Contains(names, l.name) {
 			names = append(names, l.name)
 		}
 	}
-	dt := s.Schema().DocType(doctype)
+	dt := s.Schema().DocType(typeName)
 	switch {
 	case dt == nil:
 		return names, nil
-	case doctype == DocTypeName:
+	case typeName == DocTypeName:
 		return slices.DeleteFunc(names, func(n string) bool { return s.Schema().DocType(n) != nil }), nil
 	case dt.Single:
-		return slices.DeleteFunc(names, func(n string) bool { return n == doctype }), nil
+		return slices.DeleteFunc(names, func(n string) bool { return n == typeName }), nil
 	}
 	return tx.Absent(ctx, dt, names)
 }
@@ -131,7 +131,7 @@ func (s *Service) absent(ctx context.Context, tx Tx, doctype string, group []lin
 // refuseLinked refuses to delete what another document links to, and, with
 // live, to cancel what another submitted document links to.
 func (s *Service) refuseLinked(ctx context.Context, tx Tx, doc *Document, live bool) error {
-	for ref := range s.Schema().references(doc.Type.Name) {
+	for ref := range references(s.Schema(), doc.Type.Name) {
 		if ref.field.Name == "amended_from" && live || ref.kind != nil && slices.Contains(belonging, ref.dt.Name) {
 			continue
 		}
@@ -215,7 +215,7 @@ func (s *Service) refuseCancelled(ctx context.Context, tx Tx, doc *Document) err
 			return err
 		}
 		if len(gone) > 0 {
-			return fault.Invalid("CancelledLinkError", "Cannot link cancelled document: %s: %s", l.field.label(), l.name)
+			return fault.Invalid("CancelledLinkError", "Cannot link cancelled document: %s: %s", l.field.Title(), l.name)
 		}
 	}
 	return nil

@@ -41,7 +41,7 @@ func suppliedName(v any) (string, error) {
 	if _, odd := v.(bool); odd {
 		return "", fault.Invalid("DataError", "The name must be text")
 	}
-	text, err := coerceText(&Field{Type: "Long Text", Label: "The name"}, v)
+	text, err := CoerceText(&Field{Type: "Long Text", Label: "The name"}, v)
 	name, _ := text.(string)
 	return name, err
 }
@@ -50,7 +50,7 @@ func (s *Service) pickName(ctx context.Context, tx Tx, doc *Document, supplied s
 	dt := doc.Type
 	rule := dt.Autoname
 	switch {
-	case numbered(rule):
+	case Numbered(rule):
 		n, err := tx.Next(ctx, seriesCounter(dt, ""))
 		return strconv.FormatInt(n, 10), err
 	case strings.EqualFold(rule, "uuid"):
@@ -64,8 +64,8 @@ func (s *Service) pickName(ctx context.Context, tx Tx, doc *Document, supplied s
 		return name, err
 	}
 	switch {
-	case NamingField(dt) != "":
-		return nameFromField(doc, NamingField(dt))
+	case dt.NamingField() != "":
+		return nameFromField(doc, dt.NamingField())
 	case strings.HasPrefix(rule, "naming_series:"):
 		return s.nameFromSeriesField(ctx, tx, doc)
 	case strings.EqualFold(rule, "prompt"):
@@ -82,9 +82,6 @@ func (s *Service) pickName(ctx context.Context, tx Tx, doc *Document, supplied s
 	}
 	return HashName(s.now()), nil
 }
-
-// numbered reports whether the rule gives documents numbers for names.
-func numbered(rule string) bool { return rule == "autoincrement" }
 
 // nameUUID is a new UUID of version 7 (RFC 9562), or the client's own.
 func nameUUID(supplied string) (string, error) {
@@ -119,21 +116,11 @@ func (s *Service) nameFromSeriesField(ctx context.Context, tx Tx, doc *Document)
 	return s.nameBySeries(ctx, tx, doc, dottedParts(pattern, doc.Type))
 }
 
-// NamingField is the field whose value names documents of the DocType; empty
-// when another rule does.
-func NamingField(dt *DocType) string {
-	field, _ := strings.CutPrefix(dt.Autoname, "field:")
-	if field == dt.Autoname {
-		return ""
-	}
-	return field
-}
-
 // keepNamingField sets the field that names the document back to the name:
 // only a rename changes either.
 func keepNamingField(doc *Document) {
-	if f := doc.Type.Field(NamingField(doc.Type)); f != nil && f.Storage == Text && f.Index >= 0 {
-		doc.values[f.Index] = doc.Name()
+	if f := doc.Type.Field(doc.Type.NamingField()); f != nil && f.Kind == Text && f.Index >= 0 {
+		doc.Values()[f.Index] = doc.Name()
 	}
 }
 
@@ -144,7 +131,7 @@ func nameFromField(doc *Document, field string) (string, error) {
 	}
 	name := strings.TrimSpace(doc.Text(field))
 	if name == "" {
-		return "", fault.Invalid("", "%s is required", f.label())
+		return "", fault.Invalid("", "%s is required", f.Title())
 	}
 	return name, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"armature/core/fault"
 )
@@ -14,17 +13,6 @@ import (
 // NamingRuleName is the DocType by which an administrator names documents of
 // other DocTypes: the first rule, by priority, whose conditions hold.
 const NamingRuleName = "Document Naming Rule"
-
-// NamingRule is one such rule, as part of the schema.
-type NamingRule struct {
-	Name       string // of its document; the counter is its own
-	Prefix     string
-	Digits     int
-	priority   int64
-	conditions []namingCondition
-}
-
-type namingCondition struct{ field, op, value string }
 
 // loadNamingRules reads the rules by DocType, the most important first.
 func loadNamingRules(ctx context.Context, tx Tx, boot *Schema) (map[string][]NamingRule, error) {
@@ -45,16 +33,16 @@ func loadNamingRules(ctx context.Context, tx Tx, boot *Schema) (map[string][]Nam
 		if d.Bool("disabled") {
 			continue
 		}
-		r := NamingRule{Name: d.Name(), Prefix: d.Text("prefix"), Digits: int(d.Int("prefix_digits")), priority: d.Int("priority")}
+		r := NamingRule{Name: d.Name(), Prefix: d.Text("prefix"), Digits: int(d.Int("prefix_digits")), Priority: d.Int("priority")}
 		for _, c := range conditions[d.Name()] {
-			r.conditions = append(r.conditions, namingCondition{c.Text("field"), c.Text("condition"), c.Text("value")})
+			r.Conditions = append(r.Conditions, NamingCondition{c.Text("field"), c.Text("condition"), c.Text("value")})
 		}
 		of := d.Text("document_type")
 		rules[of] = append(rules[of], r)
 	}
 	for _, some := range rules {
 		slices.SortFunc(some, func(a, b NamingRule) int {
-			return cmp.Or(cmp.Compare(b.priority, a.priority), strings.Compare(a.Name, b.Name))
+			return cmp.Or(cmp.Compare(b.Priority, a.Priority), strings.Compare(a.Name, b.Name))
 		})
 	}
 	return rules, nil
@@ -64,7 +52,7 @@ func loadNamingRules(ctx context.Context, tx Tx, boot *Schema) (map[string][]Nam
 // none does.
 func (s *Service) nameByRule(ctx context.Context, tx Tx, doc *Document) (name string, ok bool, err error) {
 	for _, r := range doc.Type.Naming {
-		if !r.applies(doc, s.zone()) {
+		if !r.Applies(doc, s.zone()) {
 			continue
 		}
 		prefix, err := s.nameBySeries(ctx, tx, doc, literalParts(r.Prefix, doc.Type))
@@ -82,52 +70,6 @@ func (s *Service) nameByRule(ctx context.Context, tx Tx, doc *Document) (name st
 func literalParts(prefix string, dt *DocType) []seriesPart {
 	parts := dottedParts(prefix+".#", dt)
 	return parts[:len(parts)-1]
-}
-
-func (r *NamingRule) applies(doc *Document, zone *time.Location) bool {
-	for _, c := range r.conditions {
-		f := doc.Type.Field(c.field)
-		if f == nil || f.Index < 0 {
-			return false
-		}
-		want, err := Coerce(f, c.value, zone)
-		if err != nil || !holds(doc.values[f.Index], c.op, want) {
-			return false
-		}
-	}
-	return true
-}
-
-// holds compares two canonical values of one field; null is before everything.
-func holds(have any, op string, want any) bool {
-	order := 0
-	switch h := have.(type) {
-	case int64:
-		w, _ := want.(int64)
-		order = cmp.Compare(h, w)
-	case float64:
-		w, _ := want.(float64)
-		order = cmp.Compare(h, w)
-	default:
-		h2, _ := have.(string)
-		w, _ := want.(string)
-		order = strings.Compare(h2, w)
-	}
-	switch op {
-	case "=":
-		return order == 0
-	case "!=":
-		return order != 0
-	case ">":
-		return order > 0
-	case "<":
-		return order < 0
-	case ">=":
-		return order >= 0
-	case "<=":
-		return order <= 0
-	}
-	return false
 }
 
 // namingRules makes every process load a changed rule.

@@ -30,13 +30,13 @@ var (
 )
 
 // references calls yield for every field that may name documents of the DocType.
-func (sc *Schema) references(doctype string) func(yield func(reference) bool) {
+func references(sc *Schema, typeName string) func(yield func(reference) bool) {
 	return func(yield func(reference) bool) {
-		for _, dt := range sc.types {
+		for dt := range sc.All {
 			for _, f := range dt.Columns {
 				var kind *Field
 				switch {
-				case f.IsLink() && f.Options == doctype:
+				case f.IsLink() && f.Options == typeName:
 				case f.Type == "Dynamic Link" && dt.Field(f.Options) != nil && dt.Field(f.Options).Index >= 0:
 					kind = dt.Field(f.Options)
 				default:
@@ -48,7 +48,7 @@ func (sc *Schema) references(doctype string) func(yield func(reference) bool) {
 			}
 		}
 		for _, l := range loose {
-			dt := sc.types[l.doctype]
+			dt := sc.DocType(l.doctype)
 			if dt != nil && !yield(reference{dt, dt.Field(l.name), dt.Field(l.kind)}) {
 				return
 			}
@@ -57,17 +57,17 @@ func (sc *Schema) references(doctype string) func(yield func(reference) bool) {
 }
 
 // to is the condition that a document names the one of that name.
-func (r reference) to(doctype, name string) Where {
+func (r reference) to(typeName, name string) Where {
 	where := AllOf{Compare{Operand{Field: r.field}, query.Eq, name}}
 	if r.kind != nil {
-		where = append(where, Compare{Operand{Field: r.kind}, query.Eq, doctype})
+		where = append(where, Compare{Operand{Field: r.kind}, query.Eq, typeName})
 	}
 	return where
 }
 
 // removeBelonging deletes what is about a document that is being deleted.
 func (s *Service) removeBelonging(ctx context.Context, tx Tx, doc *Document) error {
-	for ref := range s.Schema().references(doc.Type.Name) {
+	for ref := range references(s.Schema(), doc.Type.Name) {
 		if ref.kind == nil || !slices.Contains(gone, ref.dt.Name) || ref.dt == doc.Type {
 			continue
 		}

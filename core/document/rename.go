@@ -68,8 +68,8 @@ func (r *renaming) rename(ctx context.Context, before *Document) (*Document, err
 	doc := before.Clone()
 	doc.Put("name", r.new)
 	columns := []*Field{r.dt.Columns[ColModified], r.dt.Columns[ColModifiedBy]}
-	if f := r.dt.Field(NamingField(r.dt)); f != nil && f.Storage == Text {
-		doc.values[f.Index] = r.new
+	if f := r.dt.Field(r.dt.NamingField()); f != nil && f.Kind == Text {
+		doc.Values()[f.Index] = r.new
 		columns = append(columns, f)
 	}
 	s.stamp(doc, before, r.caller)
@@ -166,7 +166,7 @@ func (r *renaming) moveRows(ctx context.Context) error {
 // What processes know of callers and of DocTypes is made of links too.
 func (r *renaming) moveLinks(ctx context.Context) error {
 	callers, types := false, false
-	for ref := range r.s.Schema().references(r.dt.Name) {
+	for ref := range references(r.s.Schema(), r.dt.Name) {
 		n, err := r.tx.Replace(ctx, ref.dt, ref.field, ref.to(r.dt.Name, r.old), r.new)
 		if err != nil {
 			return err

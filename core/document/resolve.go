@@ -188,7 +188,7 @@ func (r *resolver) column(qf query.Field) error {
 }
 
 func numeric(f *Field) bool {
-	return f.Storage == Int || f.Storage == Check || f.Storage == Float
+	return f.Kind == Int || f.Kind == Check || f.Kind == Float
 }
 
 func keyOf(qf query.Field) string {
@@ -251,7 +251,7 @@ func (r *resolver) locate(ref query.Ref) (op Operand, readable bool, err error) 
 	if via == nil {
 		via = r.tableOf(ref.Table)
 	}
-	if via == nil || (!via.IsLink() && via.Storage != Rows) {
+	if via == nil || (!via.IsLink() && via.Kind != Rows) {
 		return op, false, notPermitted(ref)
 	}
 	return r.through(via, ref)

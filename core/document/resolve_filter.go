@@ -51,7 +51,7 @@ func (r *resolver) cond(c query.Cond) (Where, error) {
 		return r.compare(op, c)
 	case query.Like, query.NotLike:
 		pattern, ok := filterText(c.Value)
-		if !ok || f.Storage == Float { // which the databases print differently
+		if !ok || f.Kind == Float { // which the databases print differently
 			return nil, fault.Invalid("", "%s: %s takes a text pattern, and no fractions", f.Name, c.Op)
 		}
 		return Compare{op, c.Op, pattern}, nil
@@ -100,14 +100,14 @@ func (r *resolver) compare(op Operand, c query.Cond) (Where, error) {
 	}
 	// A bare date against a point in time means the whole day where the bound
 	// would otherwise cut it off.
-	if f.Storage == Datetime && (c.Op == query.Le || c.Op == query.Gt) && isBareDate(c.Value) {
+	if f.Kind == Datetime && (c.Op == query.Le || c.Op == query.Gt) && isBareDate(c.Value) {
 		v = v.(string)[:len(DateLayout)] + " 23:59:59.999999"
 	}
 	return Compare{op, c.Op, v}, nil
 }
 
 func isTime(f *Field) bool {
-	return f.Storage == Date || f.Storage == Datetime || f.Storage == Time
+	return f.Kind == Date || f.Kind == Datetime || f.Kind == Time
 }
 
 // againstNoTime compares a point in time with the empty one, which is null and
@@ -140,11 +140,11 @@ func among(op Operand, how query.Op, values []any) Where {
 // name a value no row can have.
 func filterValue(f *Field, v any, zone *time.Location) (any, error) {
 	if f.Numbered {
-		if n, err := coerceInt(f, v); err == nil && v != "" {
+		if n, err := CoerceInt(f, v); err == nil && v != "" {
 			return strconv.FormatInt(n.(int64), 10), nil
 		}
 	}
-	if f.Storage == Text || f.Storage == JSON {
+	if f.Kind == Text || f.Kind == JSON {
 		if s, ok := filterText(v); ok {
 			return s, nil
 		}
@@ -158,14 +158,14 @@ func filterValue(f *Field, v any, zone *time.Location) (any, error) {
 }
 
 func filterText(v any) (string, bool) {
-	got, err := coerceText(&Field{Type: "Long Text"}, v)
+	got, err := CoerceText(&Field{Type: "Long Text"}, v)
 	s, ok := got.(string)
 	return s, ok && err == nil
 }
 
 func isBareDate(v any) bool {
 	s, _ := v.(string)
-	_, bare, ok := parseDatetime(strings.TrimSpace(s), nil)
+	_, bare, ok := ParseDatetime(strings.TrimSpace(s), nil)
 	return ok && bare
 }
 
@@ -242,7 +242,7 @@ func (r *resolver) between(op Operand, v any) (Where, error) {
 			raw = bounds[i]
 		}
 		if raw == nil || raw == "" {
-			if f.Storage != Date && f.Storage != Datetime {
+			if f.Kind != Date && f.Kind != Datetime {
 				return nil, fault.Invalid("", "%s: between takes a list of two values", f.Name)
 			}
 			raw = FormatDatetime(r.s.now())[:len(DateLayout)]
@@ -251,7 +251,7 @@ func (r *resolver) between(op Operand, v any) (Where, error) {
 		if err != nil {
 			return nil, err
 		}
-		if i == 1 && f.Storage == Datetime && isBareDate(raw) {
+		if i == 1 && f.Kind == Datetime && isBareDate(raw) {
 			got = got.(string)[:len(DateLayout)] + " 23:59:59.999999"
 		}
 		pair[i] = got

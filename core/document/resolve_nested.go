@@ -18,7 +18,7 @@ type nested struct {
 // out, and so are fields above the caller's levels.
 func (r *resolver) nest(qf query.Field) error {
 	table := r.dt.Field(qf.Ref.Name)
-	if table == nil || table.Storage != Rows {
+	if table == nil || table.Kind != Rows {
 		return notPermitted(qf.Ref)
 	}
 	child := r.schema.DocType(table.Options)
@@ -81,7 +81,7 @@ func (n *nested) read(r *resolver, names []any) (map[string][]byte, error) {
 			if i > 0 {
 				array = append(array, ',')
 			}
-			array = AppendValue(append(array, f.key...), f, values[i+1])
+			array = AppendValue(f.AppendKey(array), f, values[i+1])
 		}
 		arrays[name] = append(array, '}')
 		return nil

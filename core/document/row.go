@@ -33,7 +33,7 @@ func (s *Service) getRow(ctx context.Context, tx Tx, caller *identity.Caller, dt
 // admitTable asks for the level of a table whose rows are of the DocType.
 func admitTable(caller *identity.Caller, parent, dt *DocType, table string, right permission.Right) error {
 	f := parent.Field(table)
-	if f == nil || f.Storage != Rows || f.Options != dt.Name {
+	if f == nil || f.Kind != Rows || f.Options != dt.Name {
 		return fault.Invalid("", "%s has no table %s of such rows", parent.Name, table)
 	}
 	if right != permission.Read {

@@ -22,10 +22,10 @@ var policy = sync.OnceValue(func() *bluemonday.Policy {
 	return p
 })
 
-// sanitize makes markup in a text field safe to show. Fields that hold code, or
+// Sanitize makes markup in a text field safe to show. Fields that hold code, or
 // that say so (ignore_xss_filter), are left as they are.
-func sanitize(f *Field, s string) string {
-	if f.IgnoreXSSFilter || f.Type == "Code" || f.IsPassword() || f.Storage != Text || !tag.MatchString(s) {
+func (f *Field) Sanitize(s string) string {
+	if f.IgnoreXSSFilter || f.Type == "Code" || f.IsPassword() || f.Kind != Text || !tag.MatchString(s) {
 		return s
 	}
 	return policy().Sanitize(s)

@@ -6,11 +6,11 @@ import (
 )
 
 func TestSanitize(t *testing.T) {
-	rich := &Field{Type: "Text Editor", Storage: Text}
+	rich := &Field{Type: "Text Editor", Kind: Text}
 	for _, same := range []string{
 		"plain", "a < b && c > d", "1 <2", `<p>Hello <strong>world</strong></p>`, `<a href="https://example.com" rel="nofollow">x</a>`,
 	} {
-		if got := sanitize(rich, same); got != same {
+		if got := rich.Sanitize(same); got != same {
 			t.Errorf("%q became %q", same, got)
 		}
 	}
@@ -18,7 +18,7 @@ func TestSanitize(t *testing.T) {
 		`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `<a href="javascript:alert(1)">x</a>`,
 		`<svg onload=alert(1)>`, `<p style="background:url(javascript:alert(1))">x</p>`, `<iframe src="//evil">`,
 	} {
-		got := strings.ToLower(sanitize(rich, bad))
+		got := strings.ToLower(rich.Sanitize(bad))
 		for _, part := range []string{"script", "onerror", "onload", "iframe", "alert(1)\""} {
 			if strings.Contains(got, part) {
 				t.Errorf("%q became %q", bad, got)
@@ -26,7 +26,7 @@ func TestSanitize(t *testing.T) {
 		}
 	}
 	code := `<script>alert(1)</script>`
-	if got := sanitize(&Field{Type: "Code", Storage: Text}, code); got != code {
+	if got := (&Field{Type: "Code", Kind: Text}).Sanitize(code); got != code {
 		t.Errorf("code is kept: %q", got)
 	}
 }

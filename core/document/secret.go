@@ -28,7 +28,7 @@ func (s *Service) seal(dt *DocType, f *Field, text string) (string, error) {
 		return "", nil
 	}
 	if s.sealer == nil {
-		return "", fault.New(fault.NotImplemented, "", "%s cannot be stored: the site has no key to seal it with", f.label())
+		return "", fault.New(fault.NotImplemented, "", "%s cannot be stored: the site has no key to seal it with", f.Title())
 	}
 	return s.sealer.Seal(purpose(dt, f), []byte(text)), nil
 }
@@ -38,7 +38,7 @@ func (s *Service) keep(dt *DocType, f *Field, text string) (any, error) {
 	if f.IsPassword() {
 		return s.seal(dt, f, text)
 	}
-	return sanitize(f, text), nil
+	return f.Sanitize(text), nil
 }
 
 // Password returns the clear text of a Password field, for a System Manager who

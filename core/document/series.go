@@ -122,7 +122,7 @@ func resolveSeries(doc *Document, parts []seriesPart, at time.Time, count func(p
 			if f == nil || f.Index < 0 {
 				return "", fault.Invalid("", "%s: the naming rule uses a field that does not exist: %s", doc.Type.Name, part.token)
 			}
-			if v := doc.values[f.Index]; v != nil {
+			if v := doc.Values()[f.Index]; v != nil {
 				fmt.Fprint(&name, v)
 			}
 		}
@@ -132,13 +132,6 @@ func resolveSeries(doc *Document, parts []seriesPart, at time.Time, count func(p
 
 func seriesCounter(dt *DocType, prefix string) string {
 	return "series:" + dt.Name + ":" + prefix
-}
-
-// counts reports whether naming a new document of the DocType takes a counter.
-func (dt *DocType) counts() bool {
-	rule := dt.Autoname
-	return len(dt.Naming) > 0 || numbered(rule) || strings.HasPrefix(rule, "naming_series:") || strings.Contains(rule, "#") ||
-		(strings.Contains(rule, ".") && !strings.Contains(rule, ":"))
 }
 
 // amendedName is the name of an amendment: the original's with -1, then -2.

@@ -14,7 +14,7 @@ func FuzzSeries(f *testing.F) {
 		f.Add(p, true)
 		f.Add(p, false)
 	}
-	dt := NewDocType(DocType{Name: "Fuzzed"}, []*Field{{Name: "word", Type: "Data", Storage: Text, Column: "word"}})
+	dt := NewDocType(DocType{Name: "Fuzzed"}, []*Field{{Name: "word", Type: "Data", Kind: Text, Column: "word"}})
 	at := time.Date(2024, 2, 29, 13, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, pattern string, dotted bool) {
 		if len(pattern) > 200 {

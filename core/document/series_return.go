@@ -12,7 +12,7 @@ import (
 func seriesOf(doc *Document) []seriesPart {
 	rule := doc.Type.Autoname
 	switch {
-	case doc.Type.Field("amended_from") != nil && doc.Text("amended_from") != "", NamingField(doc.Type) != "":
+	case doc.Type.Field("amended_from") != nil && doc.Text("amended_from") != "", doc.Type.NamingField() != "":
 		return nil
 	case strings.HasPrefix(rule, "naming_series:"):
 		return dottedParts(doc.Text("naming_series"), doc.Type)
@@ -30,7 +30,7 @@ func seriesOf(doc *Document) []seriesPart {
 // fields have changed, keeps its number.
 func (s *Service) giveBack(ctx context.Context, tx Tx, doc *Document) error {
 	parts := seriesOf(doc)
-	made, _, ok := parseDatetime(doc.text(ColCreation), nil)
+	made, _, ok := ParseDatetime(doc.TextAt(ColCreation), nil)
 	if parts == nil || !ok {
 		return nil
 	}

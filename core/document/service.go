@@ -69,24 +69,24 @@ func (s *Service) DeleteMode(doctype string) Mode {
 
 // WriteMode is the cheapest Mode in which the edge may create or change
 // documents of the DocType.
-func (s *Service) WriteMode(doctype string) Mode {
+func (s *Service) WriteMode(typeName string) Mode {
 	mode := Single
-	if dt := s.Schema().DocType(doctype); dt != nil && dt.Child {
+	if dt := s.Schema().DocType(typeName); dt != nil && dt.Child {
 		return Alone // it is a document with rows that changes, which one is not known yet
 	}
-	if dt := s.Schema().DocType(doctype); dt != nil && (len(dt.Tables) > 0 || dt.Track || dt.counts()) {
+	if dt := s.Schema().DocType(typeName); dt != nil && (len(dt.Tables) > 0 || dt.Track || dt.Counts()) {
 		mode = Brief
 	}
 	for _, h := range s.hooks {
-		if !h.Handles(doctype) {
+		if !h.Handles(typeName) {
 			continue
 		}
-		if h.Guest(doctype) {
+		if h.Guest(typeName) {
 			return Alone
 		}
 		mode = Brief
 	}
-	if doctype == DocTypeName {
+	if typeName == DocTypeName {
 		return Alone // tables change: nothing else shares the transaction
 	}
 	return mode

@@ -80,8 +80,8 @@ func column(page [][]any, columns ...int) []any {
 
 // linked reads the documents of those names that the caller may read, as JSON
 // objects by name: all readable columns, no child tables, no doctype key.
-func (s *Service) linked(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, names []any) (map[string][]byte, error) {
-	dt := s.Schema().DocType(doctype)
+func (s *Service) linked(ctx context.Context, tx Tx, caller *identity.Caller, typeName string, names []any) (map[string][]byte, error) {
+	dt := s.Schema().DocType(typeName)
 	if dt == nil || dt.Single || dt.Child || len(names) == 0 || !readsSome(caller, dt) {
 		return nil, nil
 	}
@@ -99,7 +99,7 @@ func (s *Service) linked(ctx context.Context, tx Tx, caller *identity.Caller, do
 			if i > 0 {
 				object = append(object, ',')
 			}
-			object = AppendValue(appendKey(object, c.Key), c.Field, values[i])
+			object = AppendValue(AppendKey(object, c.Key), c.Field, values[i])
 		}
 		name, _ := values[ColName].(string)
 		objects[name] = append(object, '}')

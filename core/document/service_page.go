@@ -90,7 +90,7 @@ func (r *resolver) appendPageRow(dst []byte, p *page, row []any, asArray bool) [
 		}
 		first = false
 		if !asArray {
-			dst = appendKey(dst, name)
+			dst = AppendKey(dst, name)
 		}
 	}
 	for i := 0; i <= len(p.columns); i++ {

@@ -3,7 +3,6 @@ package document
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"armature/core/fault"
 	"armature/core/identity"
@@ -101,7 +100,7 @@ func (s *Service) get(ctx context.Context, tx Tx, caller *identity.Caller, docty
 	if err != nil {
 		return nil, err
 	}
-	return doc, g.admit(ctx, s, tx, doc.values)
+	return doc, g.admit(ctx, s, tx, doc.Values())
 }
 
 // unsaved is a Single nobody has saved yet.
@@ -125,14 +124,14 @@ func (s *Service) appendExpanded(ctx context.Context, tx Tx, caller *identity.Ca
 	v := s.viewOf(caller, doc, ReadOptions{WithNull: true})
 	dst = append(dst, '{')
 	for i, f := range doc.Type.Columns {
-		if !v.shows(f) {
+		if !v.Shows(f) {
 			continue
 		}
-		dst = append(dst, f.key...)
-		target := linkTarget(doc, f)
-		name, _ := doc.values[i].(string)
+		dst = f.AppendKey(dst)
+		target := doc.LinkTarget(f)
+		name, _ := doc.Values()[i].(string)
 		if target == "" || name == "" {
-			dst = append(AppendValue(dst, f, doc.values[i]), ',')
+			dst = append(AppendValue(dst, f, doc.Values()[i]), ',')
 			continue
 		}
 		var err error
@@ -141,9 +140,9 @@ func (s *Service) appendExpanded(ctx context.Context, tx Tx, caller *identity.Ca
 		}
 		dst = append(dst, ',')
 	}
-	dst = append(dst, doc.Type.key...)
+	dst = doc.Type.AppendKey(dst)
 	for _, t := range doc.Type.Tables {
-		if !v.shows(t) {
+		if !v.Shows(t) {
 			continue
 		}
 		dst = AppendTableKey(dst, t)
@@ -159,16 +158,4 @@ func (s *Service) appendExpanded(ctx context.Context, tx Tx, caller *identity.Ca
 		dst = append(dst, ']')
 	}
 	return append(dst, '}'), nil
-}
-
-// linkTarget is the DocType a field's value points into; empty when it is no
-// link.
-func linkTarget(doc *Document, f *Field) string {
-	switch f.Type {
-	case "Link":
-		return f.Options
-	case "Dynamic Link":
-		return strings.TrimSpace(doc.Text(f.Options))
-	}
-	return ""
 }

@@ -2,6 +2,7 @@ package document
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"armature/core/fault"
@@ -61,7 +62,7 @@ func (s *Service) insert(ctx context.Context, tx Tx, caller *identity.Caller, dt
 		return nil, err
 	}
 	if g != nil {
-		if err := g.admit(ctx, s, tx, doc.values); err != nil {
+		if err := g.admit(ctx, s, tx, doc.Values()); err != nil {
 			return nil, err
 		}
 	}
@@ -141,7 +142,7 @@ func sameTime(sent, stored string, zone *time.Location) bool {
 	if sent == stored {
 		return true
 	}
-	t, _, ok := parseDatetime(sent, zone)
+	t, _, ok := ParseDatetime(sent, zone)
 	return ok && FormatDatetime(t) == stored
 }
 
@@ -150,7 +151,7 @@ func constants(before *Document, values map[string]any, zone *time.Location) err
 	if owner, ok := values["owner"].(string); ok && owner != before.Owner() {
 		return fault.Invalid("CannotChangeConstantError", "Value cannot be changed for owner")
 	}
-	if creation, ok := values["creation"].(string); ok && !sameTime(creation, before.text(ColCreation), zone) {
+	if creation, ok := values["creation"].(string); ok && !sameTime(creation, before.TextAt(ColCreation), zone) {
 		return fault.Invalid("CannotChangeConstantError", "Value cannot be changed for creation")
 	}
 	return nil
@@ -160,12 +161,12 @@ func constants(before *Document, values map[string]any, zone *time.Location) err
 // always modified and modified_by, and the child tables that differ.
 func changed(doc, before *Document) (columns, tables []*Field) {
 	for i, f := range doc.Type.Columns {
-		if i == ColModified || i == ColModifiedBy || doc.values[i] != before.values[i] {
+		if i == ColModified || i == ColModifiedBy || doc.Values()[i] != before.Values()[i] {
 			columns = append(columns, f)
 		}
 	}
 	for _, t := range doc.Type.Tables {
-		if !sameRows(doc.rows[t.Name], before.rows[t.Name]) {
+		if !sameRows(doc.Rows(t.Name), before.Rows(t.Name)) {
 			tables = append(tables, t)
 		}
 	}
@@ -177,10 +178,8 @@ func sameRows(a, b []*Document) bool {
 		return false
 	}
 	for i := range a {
-		for c := range a[i].values {
-			if a[i].values[c] != b[i].values[c] {
-				return false
-			}
+		if !slices.Equal(a[i].Values(), b[i].Values()) {
+			return false
 		}
 	}
 	return true
@@ -191,41 +190,41 @@ func sameRows(a, b []*Document) bool {
 func (s *Service) stamp(doc, before *Document, caller *identity.Caller) {
 	now := FormatDatetime(s.now())
 	if before == nil || before.Modified() == "" {
-		doc.values[ColOwner] = caller.User
-		doc.values[ColCreation] = now
+		doc.Values()[ColOwner] = caller.User
+		doc.Values()[ColCreation] = now
 	} else if stored := before.Modified(); now <= stored {
-		if t, _, ok := parseDatetime(stored, nil); ok {
+		if t, _, ok := ParseDatetime(stored, nil); ok {
 			now = FormatDatetime(t.Add(time.Microsecond))
 		}
 	}
-	doc.values[ColModified] = now
-	doc.values[ColModifiedBy] = caller.User
+	doc.Values()[ColModified] = now
+	doc.Values()[ColModifiedBy] = caller.User
 	stampRows(doc, caller)
 }
 
 // stampRows sets the standard fields of the rows by their document's.
 func stampRows(doc *Document, caller *identity.Caller) {
-	for table, rows := range doc.rows {
-		for i, row := range rows {
-			row.values[ColParent] = doc.values[ColName]
-			stampRow(doc, table, i, row, doc.Modified(), caller)
+	for _, t := range doc.Type.Tables {
+		for i, row := range doc.Rows(t.Name) {
+			row.Values()[ColParent] = doc.Values()[ColName]
+			stampRow(doc, t.Name, i, row, doc.Modified(), caller)
 		}
 	}
 }
 
 func stampRow(doc *Document, table string, i int, row *Document, now string, caller *identity.Caller) {
-	if row.text(ColCreation) == "" {
-		row.values[ColOwner] = caller.User
-		row.values[ColCreation] = now
+	if row.TextAt(ColCreation) == "" {
+		row.Values()[ColOwner] = caller.User
+		row.Values()[ColCreation] = now
 	}
-	if row.text(ColModified) == "" {
-		row.values[ColModified] = now
-		row.values[ColModifiedBy] = caller.User
+	if row.TextAt(ColModified) == "" {
+		row.Values()[ColModified] = now
+		row.Values()[ColModifiedBy] = caller.User
 	}
-	row.values[ColDocstatus] = doc.values[ColDocstatus]
-	row.values[ColIdx] = int64(i + 1)
-	row.values[ColParentField] = table
-	row.values[ColParentType] = doc.Type.Name
+	row.Values()[ColDocstatus] = doc.Values()[ColDocstatus]
+	row.Values()[ColIdx] = int64(i + 1)
+	row.Values()[ColParentField] = table
+	row.Values()[ColParentType] = doc.Type.Name
 }
 
 // Delete removes a document. A submitted one, and one that others link to, is

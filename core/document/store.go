@@ -3,8 +3,6 @@ package document
 import (
 	"context"
 	"errors"
-
-	"armature/core/query"
 )
 
 // ErrReadOnly is returned by every writing method of a Tx that only reads. The
@@ -166,76 +164,3 @@ type Need struct {
 	DocType *DocType
 	Name    string
 }
-
-// View says which fields of a document a caller sees, and how.
-type View struct {
-	Levels   uint16 // permission levels readable, as bits
-	WithNull bool   // keep keys whose value is null
-}
-
-// shows reports whether a field is among what is seen.
-func (v View) shows(f *Field) bool { return v.Levels&(1<<f.PermLevel) != 0 && !f.IsInternal() }
-
-// Select is a resolved list: every name has become a field of a DocType the
-// caller may read, every value is canonical for its field.
-type Select struct {
-	DocType *DocType
-	Joins   []Join
-	Columns []Column
-	Where   Where // nil: every row
-	Order   []OrderBy
-	Group   []Operand
-	Start   int
-	Length  int // 0: all
-}
-
-// Join brings in another table: the document a link field points at, or the
-// rows of a child table. Join n is named by Operand.Join n+1.
-type Join struct {
-	Via    *Field // Link field or table field of the base DocType
-	Target *DocType
-}
-
-// Operand is a column of the base (Join 0) or of a joined table.
-type Operand struct {
-	Join  int
-	Field *Field
-}
-
-// Column is one output column.
-type Column struct {
-	Operand
-	Func query.Func // aggregate; Field nil then means count(*)
-	Key  string     // key in the row
-}
-
-// OrderBy is one sort key: an operand, or the output column Alias.
-type OrderBy struct {
-	Operand
-	Alias string
-	Desc  bool
-}
-
-// Where is a resolved filter: AllOf, AnyOf or Compare.
-type Where interface{ where() }
-
-// AllOf holds when every part holds.
-type AllOf []Where
-
-// AnyOf holds when one part holds; empty: never.
-type AnyOf []Where
-
-// Compare is one comparison. Op is one of Eq, Ne, Lt, Gt, Le, Ge, Like, NotLike
-// (Value canonical), In, NotIn (Value []any), Is (Value bool: set), Between
-// (Value [2]any, inclusive). Null rules are those of the reference, section
-// 1.10: null counts as empty text, zero or the earliest date where that makes
-// the comparison true.
-type Compare struct {
-	Operand
-	Op    query.Op
-	Value any
-}
-
-func (AllOf) where()   {}
-func (AnyOf) where()   {}
-func (Compare) where() {}

@@ -130,8 +130,8 @@ func (s *Service) checkTree(ctx context.Context, tx Tx, doc, before *Document) e
 	if parent == nil {
 		return nil
 	}
-	up, _ := doc.values[parent.Index].(string)
-	if up == "" || before != nil && before.values[parent.Index] == up {
+	up, _ := doc.Values()[parent.Index].(string)
+	if up == "" || before != nil && before.Values()[parent.Index] == up {
 		return nil
 	}
 	above, err := s.ancestors(ctx, tx, doc.Type, up)

@@ -3,12 +3,7 @@ package document
 import (
 	"context"
 	"fmt"
-	"net/mail"
-	"net/url"
-	"regexp"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"armature/core/fault"
 	"armature/core/identity"
@@ -53,7 +48,7 @@ func (s *Service) mayDo(ctx context.Context, tx Tx, caller *identity.Caller, doc
 	if err != nil {
 		return err
 	}
-	return g.admit(ctx, s, tx, doc.values)
+	return g.admit(ctx, s, tx, doc.Values())
 }
 
 // prepare runs the hooks before a write and the field rules, in the order of
@@ -124,16 +119,16 @@ func RowsOf(doc *Document) []*Document {
 // document held before stays as it is.
 func settleEmpty(doc, before *Document) {
 	for _, f := range doc.Type.Columns {
-		if !f.Unique && !f.NotNullable || f.Storage != Text || f.Standard {
+		if !f.Unique && !f.NotNullable || f.Kind != Text || f.Standard {
 			continue
 		}
-		v := doc.values[f.Index]
+		v := doc.Values()[f.Index]
 		switch {
-		case before != nil && before.values[f.Index] == v:
+		case before != nil && before.Values()[f.Index] == v:
 		case v == nil && f.NotNullable:
-			doc.values[f.Index] = ""
+			doc.Values()[f.Index] = ""
 		case v == "" && f.Unique && !f.NotNullable:
-			doc.values[f.Index] = nil
+			doc.Values()[f.Index] = nil
 		}
 	}
 }
@@ -162,16 +157,16 @@ func (s *Service) checkFields(doc, before *Document) error {
 func checkMandatory(doc *Document) error {
 	var missing []string
 	for _, f := range doc.Type.Fields {
-		if !f.Required || f.Storage == NoStorage || f.Storage == Check {
+		if !f.Required || f.Kind == NoValue || f.Kind == Check {
 			continue
 		}
-		if f.Storage == Rows {
+		if f.Kind == Rows {
 			if len(doc.Rows(f.Name)) == 0 {
 				missing = append(missing, f.Name)
 			}
 			continue
 		}
-		if s, isText := doc.values[f.Index].(string); doc.values[f.Index] == nil || isText && blank(f, s) {
+		if s, isText := doc.Values()[f.Index].(string); doc.Values()[f.Index] == nil || isText && f.Blank(s) {
 			missing = append(missing, f.Name)
 		}
 	}
@@ -181,92 +176,18 @@ func checkMandatory(doc *Document) error {
 	return nil
 }
 
-var markup = regexp.MustCompile(`<[^>]*>`)
-
-// blank reports whether text counts as missing: markup without a word or a
-// picture does.
-func blank(f *Field, s string) bool {
-	if strings.TrimSpace(s) == "" {
-		return true
-	}
-	if f.Type != "Text Editor" && f.Type != "HTML Editor" || strings.Contains(s, "<img") {
-		return false
-	}
-	return strings.TrimSpace(markup.ReplaceAllString(s, "")) == ""
-}
-
 // checkValues checks each value that before does not hold already.
 func checkValues(doc, before *Document, where string) error {
 	for _, f := range doc.Type.Columns {
-		v := doc.values[f.Index]
-		if f.Standard || before != nil && before.values[f.Index] == v {
+		v := doc.Values()[f.Index]
+		if f.Standard || before != nil && before.Values()[f.Index] == v {
 			continue
 		}
-		if before != nil && f.SetOnlyOnce && before.values[f.Index] != zero(f) {
-			return fault.Invalid("CannotChangeConstantError", "%sValue cannot be changed for %s", where, f.label())
+		if before != nil && f.SetOnlyOnce && before.Values()[f.Index] != f.Zero() {
+			return fault.Invalid("CannotChangeConstantError", "%sValue cannot be changed for %s", where, f.Title())
 		}
-		if err := checkValue(f, v, where); err != nil {
+		if err := f.Check(v, where); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-func checkValue(f *Field, v any, where string) error {
-	switch v := v.(type) {
-	case int64:
-		if f.NonNegative && v < 0 {
-			return fault.Invalid("NonNegativeError", "%s%s cannot be negative", where, f.label())
-		}
-	case float64:
-		if f.NonNegative && v < 0 {
-			return fault.Invalid("NonNegativeError", "%s%s cannot be negative", where, f.label())
-		}
-	case string:
-		// Hooks may have put a value that never went through Coerce.
-		if max := f.MaxLength(); max > 0 && len(v) > max && utf8.RuneCountInString(v) > max {
-			return fault.Invalid("CharacterLengthExceededError",
-				"%s%s: the value is too big, at most %d characters are allowed", where, f.label(), max)
-		}
-		if v == "" {
-			return nil
-		}
-		if f.Type == "Select" && f.Options != "" && !slices.Contains(f.SelectOptions(), v) {
-			return fault.Invalid("", "%s%s cannot be \"%s\". It should be one of \"%s\"",
-				where, f.label(), v, strings.Join(f.SelectOptions(), `", "`))
-		}
-		if f.Type == "Data" {
-			return checkFormat(f, v, where)
-		}
-	}
-	return nil
-}
-
-var (
-	phone      = regexp.MustCompile(`^[0-9 +()./,#*x-]{1,40}$`)
-	personName = regexp.MustCompile(`^[\p{L}\p{M}][\p{L}\p{M}\p{Pd}0-9'.,&() ]*$`)
-)
-
-// checkFormat checks the forms a Data field may ask for in its options.
-func checkFormat(f *Field, v, where string) error {
-	switch f.Options {
-	case "Email":
-		for _, one := range strings.Split(v, ",") {
-			if a, err := mail.ParseAddress(strings.TrimSpace(one)); err != nil || !strings.Contains(a.Address, "@") {
-				return fault.Invalid("InvalidEmailAddressError", "%s%s is not a valid Email Address", where, v)
-			}
-		}
-	case "Phone":
-		if !phone.MatchString(v) {
-			return fault.Invalid("InvalidPhoneNumberError", "%s%s is not a valid Phone Number", where, v)
-		}
-	case "Name":
-		if !personName.MatchString(v) {
-			return fault.Invalid("InvalidNameError", "%s%s is not a valid Name", where, v)
-		}
-	case "URL":
-		if u, err := url.Parse(v); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return fault.Invalid("", "%s%s is not a valid URL", where, v)
 		}
 	}
 	return nil
@@ -279,17 +200,17 @@ func checkSubmitted(doc, before *Document) error {
 		return nil
 	}
 	for _, f := range doc.Type.Fields {
-		if f.Standard || f.AllowOnSubmit || f.Storage == NoStorage {
+		if f.Standard || f.AllowOnSubmit || f.Kind == NoValue {
 			continue
 		}
 		same := false
-		if f.Storage == Rows {
+		if f.Kind == Rows {
 			same = sameRows(doc.Rows(f.Name), before.Rows(f.Name))
 		} else {
-			same = doc.values[f.Index] == before.values[f.Index]
+			same = doc.Values()[f.Index] == before.Values()[f.Index]
 		}
 		if !same {
-			return fault.Invalid("UpdateAfterSubmitError", "Not allowed to change %s after submission", f.label())
+			return fault.Invalid("UpdateAfterSubmitError", "Not allowed to change %s after submission", f.Title())
 		}
 	}
 	return nil

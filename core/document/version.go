@@ -66,10 +66,10 @@ func compare(doc, before *Document) delta {
 func fieldChanges(doc, before *Document) [][3]any {
 	changes := [][3]any{}
 	for i, f := range doc.Type.Columns {
-		if f.Standard && i != ColDocstatus || f.IsPassword() || f.IsInternal() || doc.values[i] == before.values[i] {
+		if f.Standard && i != ColDocstatus || f.IsPassword() || f.IsInternal() || doc.Values()[i] == before.Values()[i] {
 			continue
 		}
-		changes = append(changes, [3]any{f.Name, before.values[i], doc.values[i]})
+		changes = append(changes, [3]any{f.Name, before.Values()[i], doc.Values()[i]})
 	}
 	return changes
 }
@@ -81,8 +81,8 @@ func rowValues(row *Document) json.RawMessage {
 // record stores a document the platform itself makes as a consequence of the
 // caller's act: it asks no rights and runs no hooks, and the caller owns it. A
 // site without the DocType keeps no records.
-func (s *Service) record(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, values map[string]any) error {
-	dt := s.Schema().DocType(doctype)
+func (s *Service) record(ctx context.Context, tx Tx, caller *identity.Caller, typeName string, values map[string]any) error {
+	dt := s.Schema().DocType(typeName)
 	if dt == nil {
 		return nil
 	}

@@ -15,7 +15,7 @@ type attachFields struct {
 
 // attachFields lists the Attach fields of a DocType. It is asked on every write,
 // so the answer is kept until the schema changes.
-func (s *Service) attachFields(doctype string) []*document.Field {
+func (s *Service) attachFields(typeName string) []*document.Field {
 	schema := s.documents().Schema()
 	known := s.attach.Load()
 	if known == nil || known.schema != schema {
@@ -29,7 +29,7 @@ func (s *Service) attachFields(doctype string) []*document.Field {
 		}
 		s.attach.Store(known)
 	}
-	return known.by[doctype]
+	return known.by[typeName]
 }
 
 // attached follows the documents that have Attach fields: setting one attaches

@@ -204,11 +204,11 @@ func (s *Service) admitCount(ctx context.Context, tx document.Tx, in Info) error
 	return err
 }
 
-func (s *Service) maxAttachments(ctx context.Context, tx document.Tx, doctype string) (max int64, err error) {
+func (s *Service) maxAttachments(ctx context.Context, tx document.Tx, typeName string) (max int64, err error) {
 	dt := s.documents().Schema().DocType(document.DocTypeName)
 	limit := dt.Field("max_attachments")
 	err = tx.Rows(ctx, &document.Select{
-		DocType: dt, Where: document.AllOf{equal(dt, match{"name", doctype})},
+		DocType: dt, Where: document.AllOf{equal(dt, match{"name", typeName})},
 		Columns: []document.Column{{Operand: document.Operand{Field: limit}, Key: limit.Name}},
 	}, func(values []any) error {
 		max, _ = values[0].(int64)

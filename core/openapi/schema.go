@@ -22,7 +22,7 @@ func (b *builder) component(dt *document.DocType) {
 	properties := object{"doctype": object{"const": dt.Name}}
 	var required []string
 	for _, f := range dt.Fields {
-		if f.Storage == document.NoStorage || f.IsInternal() || !levels.Has(f.PermLevel) {
+		if f.Kind == document.NoValue || f.IsInternal() || !levels.Has(f.PermLevel) {
 			continue
 		}
 		properties[f.Name] = b.field(f)
@@ -58,7 +58,7 @@ func (b *builder) field(f *document.Field) object {
 	if f.ReadOnly || f.Standard && f.Name != "name" && f.Name != "docstatus" {
 		s["readOnly"] = true
 	}
-	switch f.Storage {
+	switch f.Kind {
 	case document.Int:
 		s["type"] = "integer"
 	case document.Check:
@@ -82,7 +82,7 @@ func (b *builder) text(f *document.Field, s object) {
 		s["type"] = "integer"
 		return
 	}
-	switch f.Storage {
+	switch f.Kind {
 	case document.Date:
 		s["format"] = "date"
 	case document.Datetime:

@@ -27,8 +27,8 @@ var bench = document.NewDocType(document.DocType{Name: "Bench", Table: "tabBench
 const benchRows = 10_000
 
 func benchField(name, typ string) *document.Field {
-	s, _ := document.StorageOf(typ)
-	return &document.Field{Name: name, Label: name, Type: typ, Storage: s, Column: name, Indexed: name == "status"}
+	s, _ := document.KindOf(typ)
+	return &document.Field{Name: name, Label: name, Type: typ, Kind: s, Column: name, Indexed: name == "status"}
 }
 
 func benchDoc(name string, n int) *document.Document {

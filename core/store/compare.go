@@ -45,7 +45,7 @@ const maxPattern = 50000
 // (section 1.10): null counts as empty text, zero or the earliest date where
 // that makes the comparison true.
 func (e *engine) resolve(c *document.Compare) (term, error) {
-	nullable := c.Join > 0 || c.Field.Storage.Nullable()
+	nullable := c.Join > 0 || c.Field.Kind.Nullable()
 	v, null := c.Value, false
 	switch c.Op {
 	case query.Eq:
@@ -181,7 +181,7 @@ func (e *engine) resolveIn(c *document.Compare, nullable bool) (term, error) {
 
 func resolveIs(c *document.Compare) term {
 	set, _ := c.Value.(bool)
-	text := c.Field.Storage == document.Text || c.Field.Storage == document.JSON
+	text := c.Field.Kind == document.Text || c.Field.Kind == document.JSON
 	switch {
 	case set && text:
 		return term{op: differs, args: []any{""}}

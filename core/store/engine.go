@@ -113,15 +113,15 @@ func (e *engine) columnType(f *document.Field) string { return e.columnTypeWith(
 
 // columnTypeWith is the type with what a number is where nothing is said.
 func (e *engine) columnTypeWith(f *document.Field, number string) string {
-	typ := e.columnTypes[f.Storage]
-	if f.Storage == document.Text && isShort(f) {
+	typ := e.columnTypes[f.Kind]
+	if f.Kind == document.Text && isShort(f) {
 		typ = e.shortText
 	}
-	switch f.Storage {
+	switch f.Kind {
 	case document.Text, document.JSON:
 		typ += e.collate
 	}
-	if !f.Storage.Nullable() {
+	if !f.Kind.Nullable() {
 		typ += " NOT NULL DEFAULT " + number
 	}
 	return typ

@@ -84,7 +84,7 @@ func duplicateFault(err error, dt *document.DocType, name, what string) error {
 		return fault.Wrap(fault.Conflict, "", err, "%s already exists", name)
 	}
 	for _, f := range dt.Columns {
-		if f.Name == document.NamingField(dt) {
+		if f.Name == dt.NamingField() {
 			continue // the field is the name: taken is taken, whichever index says so
 		}
 		if f.Unique && (what == f.Column || what == uniqueIndexName(dt, f)) {

@@ -211,7 +211,7 @@ func (m *migration) asideName(column string) string {
 // tooNarrow reports whether a stored text column is shorter than the field
 // needs. Columns are never made shorter.
 func (m *migration) tooNarrow(f *document.Field, stored string) bool {
-	return f.Storage == document.Text && !isShort(f) && strings.Contains(stored, "(")
+	return f.Kind == document.Text && !isShort(f) && strings.Contains(stored, "(")
 }
 
 func (m *migration) alter(ctx context.Context, format string, args ...any) error {

@@ -46,8 +46,8 @@ func indexesFollow(t *testing.T, s document.Store, db *sql.DB, list string) {
 	define := func(indexed, unique bool) {
 		t.Helper()
 		dt := document.NewDocType(document.DocType{Name: "Note", Table: "tabNote"}, []*document.Field{
-			{Name: "text", Label: "Text", Type: "Data", Storage: document.Text, Column: "text", Indexed: indexed},
-			{Name: "code", Label: "Code", Type: "Data", Storage: document.Text, Column: "code", Unique: unique},
+			{Name: "text", Label: "Text", Type: "Data", Kind: document.Text, Column: "text", Indexed: indexed},
+			{Name: "code", Label: "Code", Type: "Data", Kind: document.Text, Column: "code", Unique: unique},
 		})
 		err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), dt) })
 		if err != nil {

@@ -76,7 +76,7 @@ func (b *selection) ties() []document.Operand {
 	}
 	ties := []document.Operand{{Field: sel.DocType.Columns[document.ColName]}}
 	for i, j := range sel.Joins {
-		if j.Via.Storage == document.Rows {
+		if j.Via.Kind == document.Rows {
 			ties = append(ties, document.Operand{Join: i + 1, Field: j.Target.Columns[document.ColIdx]})
 		}
 	}
@@ -104,7 +104,7 @@ func nullable(o document.Operand) bool {
 		return true
 	}
 	switch f := o.Field; {
-	case !f.Storage.Nullable():
+	case !f.Kind.Nullable():
 		return false
 	case f.Standard:
 		return f.Name != "name" && f.Name != "creation" && f.Name != "modified"

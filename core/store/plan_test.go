@@ -21,7 +21,7 @@ func TestListByOneValue(t *testing.T) {
 
 func listByOneValue(t *testing.T, s document.Store, postgres bool) {
 	dt := document.NewDocType(document.DocType{Name: "Job", Table: "d_job"}, []*document.Field{
-		{Name: "state", Label: "State", Type: "Data", Storage: document.Text, Column: "state", Indexed: true},
+		{Name: "state", Label: "State", Type: "Data", Kind: document.Text, Column: "state", Indexed: true},
 	})
 	err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
 		if err := tx.Migrate(t.Context(), dt); err != nil {

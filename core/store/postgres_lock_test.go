@@ -66,8 +66,8 @@ func TestPostgresMigrateBehindOpenReader(t *testing.T) {
 	run(t, reader, `SELECT count(*) FROM "tabNote"`)
 
 	wider := document.NewDocType(document.DocType{Name: "Note", Table: "tabNote"}, []*document.Field{
-		{Name: "text", Label: "Text", Type: "Data", Storage: document.Text, Column: "text"},
-		{Name: "more", Label: "More", Type: "Data", Storage: document.Text, Column: "more"},
+		{Name: "text", Label: "Text", Type: "Data", Kind: document.Text, Column: "text"},
+		{Name: "more", Label: "More", Type: "Data", Kind: document.Text, Column: "more"},
 	})
 	done := make(chan error, 1)
 	runs := 0

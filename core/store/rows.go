@@ -11,11 +11,11 @@ import (
 func canonical(f *document.Field, v any) any {
 	switch v := v.(type) {
 	case time.Time:
-		return string(appendMoment(make([]byte, 0, 26), f.Storage, v))
+		return string(appendMoment(make([]byte, 0, 26), f.Kind, v))
 	case []byte:
 		return string(v)
 	case string:
-		if f != nil && f.Storage == document.Time && len(v) < len("15:04:05.000000") {
+		if f != nil && f.Kind == document.Time && len(v) < len("15:04:05.000000") {
 			return string(appendClock(make([]byte, 0, 15), v))
 		}
 	}
@@ -35,14 +35,14 @@ func canonicalRow(cells []cell, values []any) {
 func appendCell(dst []byte, f *document.Field, v any) []byte {
 	t, ok := v.(time.Time)
 	if !ok {
-		if f != nil && f.Storage == document.Time {
+		if f != nil && f.Kind == document.Time {
 			v = canonical(f, v)
 		}
 		return document.AppendValue(dst, f, v)
 	}
 	dst = append(dst, '"')
-	dst = appendMoment(dst, f.Storage, t)
-	if f.Storage == document.Datetime && !f.Standard && t.Nanosecond() == 0 {
+	dst = appendMoment(dst, f.Kind, t)
+	if f.Kind == document.Datetime && !f.Standard && t.Nanosecond() == 0 {
 		dst = dst[:len(dst)-len(".000000")]
 	}
 	return append(dst, '"')
@@ -50,7 +50,7 @@ func appendCell(dst []byte, f *document.Field, v any) []byte {
 
 // appendMoment appends a date or a date with time in canonical form. Written by
 // hand: time.Format costs a tenth of a list.
-func appendMoment(dst []byte, s document.Storage, t time.Time) []byte {
+func appendMoment(dst []byte, s document.ValueKind, t time.Time) []byte {
 	year, month, day := t.Date()
 	dst = append(dst, byte('0'+year/1000%10), byte('0'+year/100%10))
 	dst = append2(dst, year%100)

@@ -47,7 +47,7 @@ func (b *selection) from() {
 	for i, j := range sel.Joins {
 		target := tableAlias(i + 1)
 		on := &joined{sep: " AND "}
-		if j.Via.Storage == document.Rows {
+		if j.Via.Kind == document.Rows {
 			on.add("?.? = ?.?", target, bun.Name("parent"), base, bun.Name("name"))
 			on.add("?.? = ?", target, bun.Name("parenttype"), b.p.next())
 			on.add("?.? = ?", target, bun.Name("parentfield"), b.p.next())
@@ -99,7 +99,7 @@ func (b *selection) column(c document.Column) (schema.QueryAppender, error) {
 		return expr("COUNT(*)"), nil
 	}
 	operand := b.operand(c.Operand)
-	storage := c.Field.Storage
+	storage := c.Field.Kind
 	number := !storage.Nullable()
 	switch {
 	case c.Func == query.Count:

@@ -75,7 +75,7 @@ func (k *keyer) from(sel *document.Select) error {
 	for _, j := range sel.Joins {
 		k.text(j.Via.Name)
 		k.number(int(k.s.types.shapes(j.Target).id))
-		if j.Via.Storage == document.Rows {
+		if j.Via.Kind == document.Rows {
 			k.args = append(k.args, sel.DocType.Name, j.Via.Name)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 var note = document.NewDocType(document.DocType{Name: "Note", Table: "tabNote"}, []*document.Field{
-	{Name: "text", Label: "Text", Type: "Data", Storage: document.Text, Column: "text"},
+	{Name: "text", Label: "Text", Type: "Data", Kind: document.Text, Column: "text"},
 })
 
 func newNote(name, text string) *document.Document {

@@ -46,7 +46,7 @@ func (e *engine) sql(t term, f *document.Field, operand schema.QueryAppender, p 
 }
 
 func (e *engine) textOf(f *document.Field, operand schema.QueryAppender) schema.QueryAppender {
-	if format := e.asText[f.Storage]; format != "" {
+	if format := e.asText[f.Kind]; format != "" {
 		return expr(format, operand)
 	}
 	return operand

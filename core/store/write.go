@@ -60,7 +60,7 @@ func bound(doc *document.Document) []any {
 	values := doc.Values()
 	cloned := false
 	for i, f := range doc.Type.Columns {
-		if values[i] == nil && !f.Storage.Nullable() {
+		if values[i] == nil && !f.Kind.Nullable() {
 			if !cloned {
 				values, cloned = slices.Clone(values), true
 			}
@@ -71,7 +71,7 @@ func bound(doc *document.Document) []any {
 }
 
 func bind(f *document.Field, v any) any {
-	if v == nil && !f.Storage.Nullable() {
+	if v == nil && !f.Kind.Nullable() {
 		return int64(0)
 	}
 	return v

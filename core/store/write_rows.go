@@ -50,7 +50,7 @@ func (s *Store) insertAtOnce(ctx context.Context, c conn, dt *document.DocType, 
 		p := s.engine.params()
 		arrays := &joined{sep: ", "}
 		for _, f := range dt.Columns {
-			arrays.add("CAST(? AS ?)", p.next(), bun.Safe(s.engine.unnest[f.Storage]))
+			arrays.add("CAST(? AS ?)", p.next(), bun.Safe(s.engine.unnest[f.Kind]))
 		}
 		return expr("INSERT INTO ? (?) SELECT * FROM unnest(?)", bun.Name(dt.Table), columnList(dt.Columns), arrays), nil
 	})

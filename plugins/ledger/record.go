@@ -109,10 +109,10 @@ func split(text string) []string {
 }
 
 // rows reads all documents of a DocType without their child tables.
-func rows(ctx context.Context, tx document.Tx, schema *document.Schema, doctype string, fn func(*document.Document), but ...string) error {
-	dt := schema.DocType(doctype)
+func rows(ctx context.Context, tx document.Tx, schema *document.Schema, typeName string, fn func(*document.Document), but ...string) error {
+	dt := schema.DocType(typeName)
 	if dt == nil {
-		return fault.Missing("DocType %s not found", doctype)
+		return fault.Missing("DocType %s not found", typeName)
 	}
 	sel := &document.Select{DocType: dt}
 	var columns []*document.Field

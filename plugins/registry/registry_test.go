@@ -204,8 +204,8 @@ func TestHandlers(t *testing.T) {
 		g.Manifest.Events = events
 		swap(t, r, registry.Shared, g)
 	}
-	run := func(doctype, event string) string {
-		dt := document.NewDocType(document.DocType{Name: doctype}, nil)
+	run := func(typeName, event string) string {
+		dt := document.NewDocType(document.DocType{Name: typeName}, nil)
 		if err := s.Run(t.Context(), &document.Event{Name: event, Doc: document.NewDocument(dt)}); err != nil {
 			return err.Error()
 		}

@@ -67,7 +67,7 @@ func write(ctx context.Context, store document.Store, fn func(document.Tx) error
 func childrenFirst(all []*DocType) []*DocType {
 	var children, others []*DocType
 	for _, dt := range all {
-		if v, err := document.Coerce(&document.Field{Name: "istable", Type: "Check", Storage: document.Check}, dt.values["istable"], nil); err == nil && v == int64(1) {
+		if v, err := document.Coerce(&document.Field{Name: "istable", Type: "Check", Kind: document.Check}, dt.values["istable"], nil); err == nil && v == int64(1) {
 			children = append(children, dt)
 		} else {
 			others = append(others, dt)

@@ -195,8 +195,8 @@ func (s *Store) get(ctx context.Context, tx document.Tx, doctype, name string, l
 	return doc, err
 }
 
-func (s *Store) insert(ctx context.Context, tx document.Tx, doctype, name, user string, values map[string]any) error {
-	dt, err := s.docType(doctype)
+func (s *Store) insert(ctx context.Context, tx document.Tx, typeName, name, user string, values map[string]any) error {
+	dt, err := s.docType(typeName)
 	if err != nil {
 		return err
 	}

@@ -45,8 +45,8 @@ func (s *Store) Sweep(ctx context.Context) (total int, err error) {
 	return total, ctx.Err()
 }
 
-func (s *Store) sweep(ctx context.Context, doctype string, before int64) (n int, err error) {
-	dt, err := s.docType(doctype)
+func (s *Store) sweep(ctx context.Context, typeName string, before int64) (n int, err error) {
+	dt, err := s.docType(typeName)
 	if err != nil {
 		return 0, err
 	}

@@ -10,12 +10,12 @@ import (
 // field makes a declared field of a type, with its column named apart from it,
 // as after a rename.
 func field(name, typ string, change ...func(*document.Field)) *document.Field {
-	storage, ok := document.StorageOf(typ)
+	storage, ok := document.KindOf(typ)
 	if !ok {
 		panic("storetest: no field type " + typ)
 	}
-	f := &document.Field{Name: name, Label: name, Type: typ, Storage: storage}
-	if storage != document.NoStorage && storage != document.Rows {
+	f := &document.Field{Name: name, Label: name, Type: typ, Kind: storage}
+	if storage != document.NoValue && storage != document.Rows {
 		f.Column = "c_" + name
 	}
 	for _, c := range change {
@@ -24,8 +24,8 @@ func field(name, typ string, change ...func(*document.Field)) *document.Field {
 	return f
 }
 
-func to(doctype string) func(*document.Field) {
-	return func(f *document.Field) { f.Options = doctype }
+func to(typeName string) func(*document.Field) {
+	return func(f *document.Field) { f.Options = typeName }
 }
 
 func unique(f *document.Field)  { f.Unique = true }

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// fixColumns fixes fieldnames and physical columns: a field keeps the column it
+// FixColumns fixes fieldnames and physical columns: a field keeps the column it
 // has, also under another name, as long as its row in the definition is the
 // same; one whose storage changed, or that comes back after a removal with
 // another storage, gets a new one. Columns are never dropped, so what the table
 // has is kept in retired_columns.
-func fixColumns(doc, before *Document) {
-	known := map[string]Storage{} // every column the table has or had
+func FixColumns(doc, before *Document) {
+	known := map[string]ValueKind{} // every column the table has or had
 	retired := ""
 	if before != nil {
 		retired = before.Text("retired_columns")
@@ -21,25 +21,25 @@ func fixColumns(doc, before *Document) {
 	for _, entry := range strings.Fields(retired) {
 		if column, storage, ok := strings.Cut(entry, ":"); ok {
 			n, _ := strconv.Atoi(storage)
-			known[column] = Storage(n)
+			known[column] = ValueKind(n)
 		}
 	}
 	if before != nil {
 		for _, row := range before.Rows("fields") {
-			if s, _ := StorageOf(row.Text("fieldtype")); row.Text("column_name") != "" {
+			if s, _ := KindOf(row.Text("fieldtype")); row.Text("column_name") != "" {
 				known[row.Text("column_name")] = s
 			}
 		}
 	}
 	nameFields(doc)
 	for _, row := range doc.Rows("fields") {
-		storage, ok := StorageOf(row.Text("fieldtype"))
-		if !ok || storage == NoStorage || storage == Rows || row.Bool("is_virtual") {
+		storage, ok := KindOf(row.Text("fieldtype"))
+		if !ok || storage == NoValue || storage == Rows || row.Bool("is_virtual") {
 			row.Put("column_name", nil)
 			continue
 		}
 		column := ""
-		if had := fieldBefore(doc, before, row); had != nil {
+		if had := FieldBefore(doc, before, row); had != nil {
 			column = had.Text("column_name")
 		}
 		if column == "" || known[column] != storage {
@@ -60,18 +60,18 @@ func fixColumns(doc, before *Document) {
 func nameFields(doc *Document) {
 	for i, row := range doc.Rows("fields") {
 		if row.Text("fieldname") == "" {
-			row.Put("fieldname", fieldnameFrom(row.Text("label"), i+1))
+			row.Put("fieldname", FieldnameFrom(row.Text("label"), i+1))
 		}
 		if row.Text("label") == "" {
-			row.Put("label", labelFrom(row.Text("fieldname")))
+			row.Put("label", LabelFrom(row.Text("fieldname")))
 		}
 	}
 }
 
-// fieldBefore is the row of a field in the definition as it was: the one with
+// FieldBefore is the row of a field in the definition as it was: the one with
 // its fieldname, or, for a field that was renamed, the same row under a name
 // that no field has any more.
-func fieldBefore(doc, before, row *Document) *Document {
+func FieldBefore(doc, before, row *Document) *Document {
 	if before == nil {
 		return nil
 	}
@@ -103,7 +103,7 @@ func columnsOf(doc, before, but *Document) map[string]bool {
 		if row == but {
 			continue
 		}
-		if had := fieldBefore(doc, before, row); had != nil {
+		if had := FieldBefore(doc, before, row); had != nil {
 			held[had.Text("column_name")] = true
 		}
 		held[row.Text("column_name")] = true
@@ -116,7 +116,7 @@ var systemColumns = map[string]bool{
 	"tableoid": true, "xmin": true, "cmin": true, "xmax": true, "cmax": true, "ctid": true,
 }
 
-func freeColumn(fieldname string, storage Storage, known map[string]Storage, held map[string]bool) string {
+func freeColumn(fieldname string, storage ValueKind, known map[string]ValueKind, held map[string]bool) string {
 	if len(fieldname) > 50 {
 		fieldname = fieldname[:50]
 	}

@@ -39,13 +39,13 @@ func TestSpan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			first, last, ok := span(tt.name, today)
+			first, last, ok := Span(tt.name, today)
 			if !ok || first.Format(DateLayout) != tt.first || last.Format(DateLayout) != tt.last {
 				t.Errorf("got %s to %s, %v; want %s to %s", first.Format(DateLayout), last.Format(DateLayout), ok, tt.first, tt.last)
 			}
 		})
 	}
-	if _, _, ok := span("last fortnight", time.Now()); ok {
+	if _, _, ok := Span("last fortnight", time.Now()); ok {
 		t.Error("an unknown span is none")
 	}
 }

@@ -1,0 +1,88 @@
+package document
+
+import (
+	"net/mail"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"armature/core/fault"
+)
+
+var (
+	phone      = regexp.MustCompile(`^[0-9 +()./,#*x-]{1,40}$`)
+	personName = regexp.MustCompile(`^[\p{L}\p{M}][\p{L}\p{M}\p{Pd}0-9'.,&() ]*$`)
+)
+
+// Check applies the rules of the field to a canonical value. where stands before
+// the label in what a refusal says: "Row #1: " or nothing.
+func (f *Field) Check(v any, where string) error {
+	switch v := v.(type) {
+	case int64:
+		if f.NonNegative && v < 0 {
+			return fault.Invalid("NonNegativeError", "%s%s cannot be negative", where, f.Title())
+		}
+	case float64:
+		if f.NonNegative && v < 0 {
+			return fault.Invalid("NonNegativeError", "%s%s cannot be negative", where, f.Title())
+		}
+	case string:
+		// Hooks may have put a value that never went through Coerce.
+		if max := f.MaxLength(); max > 0 && len(v) > max && utf8.RuneCountInString(v) > max {
+			return fault.Invalid("CharacterLengthExceededError",
+				"%s%s: the value is too big, at most %d characters are allowed", where, f.Title(), max)
+		}
+		if v == "" {
+			return nil
+		}
+		if f.Type == "Select" && f.Options != "" && !slices.Contains(f.SelectOptions(), v) {
+			return fault.Invalid("", "%s%s cannot be \"%s\". It should be one of \"%s\"",
+				where, f.Title(), v, strings.Join(f.SelectOptions(), `", "`))
+		}
+		if f.Type == "Data" {
+			return checkFormat(f, v, where)
+		}
+	}
+	return nil
+}
+
+// checkFormat checks the forms a Data field may ask for in its options.
+func checkFormat(f *Field, v, where string) error {
+	switch f.Options {
+	case "Email":
+		for _, one := range strings.Split(v, ",") {
+			if a, err := mail.ParseAddress(strings.TrimSpace(one)); err != nil || !strings.Contains(a.Address, "@") {
+				return fault.Invalid("InvalidEmailAddressError", "%s%s is not a valid Email Address", where, v)
+			}
+		}
+	case "Phone":
+		if !phone.MatchString(v) {
+			return fault.Invalid("InvalidPhoneNumberError", "%s%s is not a valid Phone Number", where, v)
+		}
+	case "Name":
+		if !personName.MatchString(v) {
+			return fault.Invalid("InvalidNameError", "%s%s is not a valid Name", where, v)
+		}
+	case "URL":
+		if u, err := url.Parse(v); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return fault.Invalid("", "%s%s is not a valid URL", where, v)
+		}
+	}
+	return nil
+}
+
+// Blank reports whether text counts as missing: markup without a word or a
+// picture does.
+func (f *Field) Blank(s string) bool {
+	if strings.TrimSpace(s) == "" {
+		return true
+	}
+	if f.Type != "Text Editor" && f.Type != "HTML Editor" || strings.Contains(s, "<img") {
+		return false
+	}
+	return strings.TrimSpace(markup.ReplaceAllString(s, "")) == ""
+}
+
+var markup = regexp.MustCompile(`<[^>]*>`)
