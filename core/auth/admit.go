@@ -3,13 +3,13 @@ package auth
 import (
 	"strings"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 // admit refuses a user whose password is right but who may not log in: a
 // disabled one, one outside the hours of login_after and login_before, one at
 // another address than restrict_ip allows. Only who knows the password is told.
-func (s *Service) admit(user *document.Document, from Origin) error {
+func (s *Service) admit(user *doctype.Document, from Origin) error {
 	if !user.Bool("enabled") {
 		return refusal("User disabled or missing")
 	}

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/identity"
 	"armature/core/site"
@@ -37,7 +38,7 @@ type Scheme func(ctx context.Context, credentials string) (*identity.Caller, err
 // Service authenticates the requests of one site.
 type Service struct {
 	store   document.Store
-	catalog *document.Catalog
+	catalog *doctype.Catalog
 	secret  *site.Secret
 	now     func() time.Time
 	known   *known
@@ -55,7 +56,7 @@ type Service struct {
 // Config is what a Service needs.
 type Config struct {
 	Store   document.Store
-	Catalog *document.Catalog
+	Catalog *doctype.Catalog
 	Secret  *site.Secret
 	Now     func() time.Time // the site's wall clock, in the site's zone
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"armature/core/auth"
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -225,7 +226,7 @@ func TestFirstIsKept(t *testing.T) {
 	f := newFixture(t)
 	keys := f.keys(t, "jane@example.com")
 	s := auth.New(auth.Config{
-		Store: f.store, Catalog: document.NewCatalog(f.schema), Secret: secret, Now: f.clock,
+		Store: f.store, Catalog: doctype.NewCatalog(f.schema), Secret: secret, Now: f.clock,
 		First: []auth.Authenticator{fixed{"session@example.com"}},
 	})
 	caller, err := s.Authenticate(t.Context(), request("token "+keys.Key+":"+keys.Secret))

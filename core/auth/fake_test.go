@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"armature/core/auth"
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -21,7 +22,7 @@ type fakeStore struct {
 	t testing.TB
 
 	mu    sync.Mutex
-	docs  map[string]map[string]*document.Document
+	docs  map[string]map[string]*doctype.Document
 	epoch int64
 	err   error // what every read fails with
 	asked struct{ versions, reads int }
@@ -76,15 +77,15 @@ type fakeTx struct {
 	after []func()
 }
 
-func (tx *fakeTx) Get(_ context.Context, _ *document.Schema, dt *document.DocType, name string, _ bool) (*document.Document, error) {
+func (tx *fakeTx) Get(_ context.Context, _ *doctype.Schema, dt *doctype.DocType, name string, _ bool) (*doctype.Document, error) {
 	if doc := tx.store.docs[dt.Name][name]; doc != nil {
 		return doc.Clone(), nil
 	}
 	return nil, fault.Missing("%s %s not found", dt.Name, name)
 }
 
-func (tx *fakeTx) Rows(_ context.Context, sel *document.Select, fn func([]any) error) error {
-	where := sel.Where.(document.Compare)
+func (tx *fakeTx) Rows(_ context.Context, sel *doctype.Select, fn func([]any) error) error {
+	where := sel.Where.(doctype.Compare)
 	for _, doc := range tx.store.docs[sel.DocType.Name] {
 		value := doc.Get(where.Field.Name)
 		matches := where.Op == query.Eq && value == where.Value
@@ -107,7 +108,7 @@ func (tx *fakeTx) Rows(_ context.Context, sel *document.Select, fn func([]any) e
 	return nil
 }
 
-func (tx *fakeTx) Update(_ context.Context, _ *document.Schema, doc *document.Document, columns, _ []*document.Field, _ string, _ ...document.Need) (bool, error) {
+func (tx *fakeTx) Update(_ context.Context, _ *doctype.Schema, doc *doctype.Document, columns, _ []*doctype.Field, _ string, _ ...document.Need) (bool, error) {
 	stored := tx.store.docs[doc.Type.Name][doc.Name()]
 	if stored == nil {
 		return false, nil
@@ -118,7 +119,7 @@ func (tx *fakeTx) Update(_ context.Context, _ *document.Schema, doc *document.Do
 	return true, nil
 }
 
-func (tx *fakeTx) Delete(_ context.Context, _ *document.Schema, dt *document.DocType, name string) (bool, error) {
+func (tx *fakeTx) Delete(_ context.Context, _ *doctype.Schema, dt *doctype.DocType, name string) (bool, error) {
 	_, there := tx.store.docs[dt.Name][name]
 	delete(tx.store.docs[dt.Name], name)
 	return there, nil
@@ -133,7 +134,7 @@ var secret = site.NewSecret([32]byte{7})
 type fixture struct {
 	*auth.Service
 	store  *fakeStore
-	schema *document.Schema
+	schema *doctype.Schema
 
 	mu  sync.Mutex
 	now time.Time
@@ -151,27 +152,27 @@ func (f *fixture) advance(d time.Duration) {
 	f.now = f.now.Add(d)
 }
 
-func declared(name, typ string, s document.ValueKind) *document.Field {
-	return &document.Field{Name: name, Type: typ, Kind: s, Column: name}
+func declared(name, typ string, s doctype.ValueKind) *doctype.Field {
+	return &doctype.Field{Name: name, Type: typ, Kind: s, Column: name}
 }
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	hasRole := document.NewDocType(document.DocType{Name: "Has Role", Child: true},
-		[]*document.Field{declared("role", "Link", document.Text)})
-	role := document.NewDocType(document.DocType{Name: "Role"}, []*document.Field{
-		declared("disabled", "Check", document.Check), declared("desk_access", "Check", document.Check)})
-	user := document.NewDocType(document.DocType{Name: "User"}, []*document.Field{
-		declared("email", "Data", document.Text), declared("full_name", "Data", document.Text),
-		declared("enabled", "Check", document.Check), declared("user_type", "Link", document.Text),
-		declared("api_key", "Data", document.Text), declared("api_secret", "Password", document.Text),
-		declared("roles", "Table", document.Rows)})
-	session := document.NewDocType(document.DocType{Name: "Session"}, []*document.Field{
-		declared("user", "Data", document.Text), declared("last_used", "Int", document.Int),
-		declared("expires", "Int", document.Int), declared("csrf_issued", "Check", document.Check)})
+	hasRole := doctype.NewDocType(doctype.DocType{Name: "Has Role", Child: true},
+		[]*doctype.Field{declared("role", "Link", doctype.Text)})
+	role := doctype.NewDocType(doctype.DocType{Name: "Role"}, []*doctype.Field{
+		declared("disabled", "Check", doctype.Check), declared("desk_access", "Check", doctype.Check)})
+	user := doctype.NewDocType(doctype.DocType{Name: "User"}, []*doctype.Field{
+		declared("email", "Data", doctype.Text), declared("full_name", "Data", doctype.Text),
+		declared("enabled", "Check", doctype.Check), declared("user_type", "Link", doctype.Text),
+		declared("api_key", "Data", doctype.Text), declared("api_secret", "Password", doctype.Text),
+		declared("roles", "Table", doctype.Rows)})
+	session := doctype.NewDocType(doctype.DocType{Name: "Session"}, []*doctype.Field{
+		declared("user", "Data", doctype.Text), declared("last_used", "Int", doctype.Int),
+		declared("expires", "Int", doctype.Int), declared("csrf_issued", "Check", doctype.Check)})
 	f := &fixture{
-		store:  &fakeStore{t: t, docs: map[string]map[string]*document.Document{"User": {}, "Role": {}, "Session": {}}},
-		schema: document.NewSchema(1, []*document.DocType{hasRole, role, user, session}),
+		store:  &fakeStore{t: t, docs: map[string]map[string]*doctype.Document{"User": {}, "Role": {}, "Session": {}}},
+		schema: doctype.NewSchema(1, []*doctype.DocType{hasRole, role, user, session}),
 		now:    time.Unix(1_800_000_000, 0),
 	}
 	f.Service = f.another()
@@ -188,13 +189,13 @@ func newFixture(t testing.TB) *fixture {
 // another is the authentication of another process on the same database.
 func (f *fixture) another() *auth.Service {
 	return auth.New(auth.Config{
-		Store: f.store, Catalog: document.NewCatalog(f.schema), Secret: secret,
+		Store: f.store, Catalog: doctype.NewCatalog(f.schema), Secret: secret,
 		Now: f.clock, Clock: f.clock,
 	})
 }
 
-func (f *fixture) put(typeName, name string, values map[string]any) *document.Document {
-	doc := document.NewDocument(f.schema.DocType(typeName))
+func (f *fixture) put(typeName, name string, values map[string]any) *doctype.Document {
+	doc := doctype.NewDocument(f.schema.DocType(typeName))
 	doc.Put("name", name)
 	for key, value := range values {
 		doc.Put(key, value)
@@ -205,9 +206,9 @@ func (f *fixture) put(typeName, name string, values map[string]any) *document.Do
 
 func (f *fixture) addUser(name string, enabled int64, roles ...string) {
 	doc := f.put("User", name, map[string]any{"email": name, "full_name": "Full " + name, "enabled": enabled})
-	var rows []*document.Document
+	var rows []*doctype.Document
 	for _, r := range roles {
-		row := document.NewDocument(f.schema.DocType("Has Role"))
+		row := doctype.NewDocument(f.schema.DocType("Has Role"))
 		row.Put("role", r)
 		rows = append(rows, row)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -150,7 +151,7 @@ func (h hooks) newPassword(ctx context.Context, ev *document.Event) error {
 func builtin(user string) bool { return user == identity.Administrator || user == identity.Guest }
 
 // fullName joins what there is of the three names.
-func fullName(user *document.Document) string {
+func fullName(user *doctype.Document) string {
 	var parts []string
 	for _, field := range []string{"first_name", "middle_name", "last_name"} {
 		if s := user.Text(field); s != "" {
@@ -202,7 +203,7 @@ func (h hooks) rolesChanged(ctx context.Context, ev *document.Event) error {
 }
 
 // roleNames is the roles a user's document names, sorted.
-func roleNames(user *document.Document) []string {
+func roleNames(user *doctype.Document) []string {
 	var names []string
 	for _, row := range user.Rows("roles") {
 		names = append(names, row.Text("role"))

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -83,10 +84,10 @@ func (s *Service) lookUp(ctx context.Context, key, hash string) (e keyEntry, err
 	if err != nil {
 		return e, err
 	}
-	byKey := &document.Select{
+	byKey := &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "name"),
-		Where:   document.Compare{Operand: document.Operand{Field: dt.Field("api_key")}, Op: query.Eq, Value: key},
+		Where:   doctype.Compare{Operand: doctype.Operand{Field: dt.Field("api_key")}, Op: query.Eq, Value: key},
 		Length:  1,
 	}
 	err = s.store.Read(ctx, func(tx document.Tx) error {

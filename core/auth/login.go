@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -90,10 +91,10 @@ func (s *Service) candidate(ctx context.Context, typed string) (c candidate, err
 		return c, err
 	}
 	lower := strings.ToLower(typed)
-	sel := &document.Select{
+	sel := &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "name", "enabled", "password_hash", "username"),
-		Where:   document.AnyOf{equals(dt, "name", typed), equals(dt, "name", lower), equals(dt, "username", typed)},
+		Where:   doctype.AnyOf{equals(dt, "name", typed), equals(dt, "name", lower), equals(dt, "username", typed)},
 		Length:  3,
 	}
 	best := 0
@@ -219,7 +220,7 @@ func (s *Service) begin(ctx context.Context, found candidate, upgraded string, a
 }
 
 // replaceSession ends the session the client brought along and begins another.
-func (s *Service) replaceSession(ctx context.Context, tx document.Tx, user *document.Document, a Attempt) (string, error) {
+func (s *Service) replaceSession(ctx context.Context, tx document.Tx, user *doctype.Document, a Attempt) (string, error) {
 	if sessionID(a.Session) {
 		dt, err := s.docType(sessionName)
 		if err != nil {
@@ -239,8 +240,8 @@ func (s *Service) replaceSession(ctx context.Context, tx document.Tx, user *docu
 }
 
 // noteLogin is what a login leaves behind beside the session.
-func (s *Service) noteLogin(ctx context.Context, tx document.Tx, user *document.Document, upgraded string, a Attempt, culprits [2]string) error {
-	now := document.FormatDatetime(s.now())
+func (s *Service) noteLogin(ctx context.Context, tx document.Tx, user *doctype.Document, upgraded string, a Attempt, culprits [2]string) error {
+	now := doctype.FormatDatetime(s.now())
 	set := map[string]any{"last_login": now, "last_active": now, "last_ip": a.From.Address}
 	if upgraded != "" {
 		set["password_hash"] = upgraded

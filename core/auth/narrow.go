@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/identity"
 	"armature/core/query"
@@ -26,10 +27,10 @@ func (s *Service) restrictions(ctx context.Context, tx document.Tx, c *identity.
 	if dt == nil {
 		return nil
 	}
-	sel := &document.Select{
+	sel := &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "allow", "for_value", "apply_to_all_doctypes", "applicable_for", "hide_descendants"),
-		Where:   document.Compare{Operand: document.Operand{Field: dt.Field("user")}, Op: query.Eq, Value: c.User},
+		Where:   doctype.Compare{Operand: doctype.Operand{Field: dt.Field("user")}, Op: query.Eq, Value: c.User},
 	}
 	return tx.Rows(ctx, sel, func(v []any) error {
 		r := identity.Restriction{HideDescendants: v[4] == int64(1)}
@@ -48,15 +49,15 @@ func (s *Service) shares(ctx context.Context, tx document.Tx, c *identity.Caller
 	if dt == nil {
 		return nil
 	}
-	shared := document.Operand{Field: dt.Field("share_doctype")}
-	sel := &document.Select{
+	shared := doctype.Operand{Field: dt.Field("share_doctype")}
+	sel := &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "share_doctype"),
-		Where: document.AnyOf{
-			document.Compare{Operand: document.Operand{Field: dt.Field("user")}, Op: query.Eq, Value: c.User},
-			document.Compare{Operand: document.Operand{Field: dt.Field("everyone")}, Op: query.Eq, Value: int64(1)},
+		Where: doctype.AnyOf{
+			doctype.Compare{Operand: doctype.Operand{Field: dt.Field("user")}, Op: query.Eq, Value: c.User},
+			doctype.Compare{Operand: doctype.Operand{Field: dt.Field("everyone")}, Op: query.Eq, Value: int64(1)},
 		},
-		Group: []document.Operand{shared},
+		Group: []doctype.Operand{shared},
 	}
 	return tx.Rows(ctx, sel, func(v []any) error {
 		if doctype, _ := v[0].(string); !slices.Contains(c.Shared, doctype) {

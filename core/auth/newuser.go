@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -22,14 +23,14 @@ const (
 // throttleUsers refuses one more user where too many were made within an hour
 // (reference section 11): somebody has got hold of credentials, or a program runs
 // wild.
-func (s *Service) throttleUsers(ctx context.Context, tx document.Tx, dt *document.DocType) error {
+func (s *Service) throttleUsers(ctx context.Context, tx document.Tx, dt *doctype.DocType) error {
 	most := s.number(newUsersSetting, defaultNewUsers)
-	n, err := tx.Count(ctx, &document.Select{
+	n, err := tx.Count(ctx, &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "name"),
-		Where: document.Compare{
-			Operand: document.Operand{Field: dt.Field("creation")}, Op: query.Gt,
-			Value: document.FormatDatetime(s.now().Add(-time.Hour)),
+		Where: doctype.Compare{
+			Operand: doctype.Operand{Field: dt.Field("creation")}, Op: query.Gt,
+			Value: doctype.FormatDatetime(s.now().Add(-time.Hour)),
 		},
 	})
 	if err != nil || n <= most {
@@ -41,7 +42,7 @@ func (s *Service) throttleUsers(ctx context.Context, tx document.Tx, dt *documen
 // chooseUsername gives a new user who names no user name one made of the first
 // name (reference section 11), or of both names where somebody has that. Where
 // both are taken there is none: the e-mail address does as well.
-func (s *Service) chooseUsername(ctx context.Context, tx document.Tx, user *document.Document) error {
+func (s *Service) chooseUsername(ctx context.Context, tx document.Tx, user *doctype.Document) error {
 	if user.Text("username") != "" {
 		return nil
 	}
@@ -54,7 +55,7 @@ func (s *Service) chooseUsername(ctx context.Context, tx document.Tx, user *docu
 		if first == "" || strings.EqualFold(wish, identity.Administrator) || strings.EqualFold(wish, identity.Guest) {
 			continue
 		}
-		n, err := tx.Count(ctx, &document.Select{
+		n, err := tx.Count(ctx, &doctype.Select{
 			DocType: user.Type, Columns: columns(user.Type, "name"), Where: equals(user.Type, "username", wish), Length: 1,
 		})
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/crypto/argon2"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -122,7 +123,7 @@ func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *ident
 
 // putPassword stores a new hash in a user's document, which the transaction has
 // locked. Links made to reset the old password end with it.
-func (s *Service) putPassword(ctx context.Context, tx document.Tx, caller *identity.Caller, user *document.Document, hash string, from Origin) error {
+func (s *Service) putPassword(ctx context.Context, tx document.Tx, caller *identity.Caller, user *doctype.Document, hash string, from Origin) error {
 	user.Put("password_hash", hash)
 	if err := s.ended(ctx, tx, user.Name()); err != nil {
 		return err

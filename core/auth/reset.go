@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -33,7 +34,7 @@ const (
 // resets is the keys of the links by which a password may be set once. Of a key
 // the table keeps a keyed hash; it is no DocType of the schema.
 type resets struct {
-	dt     *document.DocType
+	dt     *doctype.DocType
 	wishes *tally
 }
 
@@ -237,7 +238,7 @@ func (s *Service) endResets(ctx context.Context, tx document.Tx, user string) er
 	if s.resets.dt == nil {
 		return nil
 	}
-	return s.sweep(ctx, tx, &document.Select{
+	return s.sweep(ctx, tx, &doctype.Select{
 		DocType: s.resets.dt,
 		Columns: columns(s.resets.dt, "name"),
 		Where:   equals(s.resets.dt, "user", user),
@@ -246,10 +247,10 @@ func (s *Service) endResets(ctx context.Context, tx document.Tx, user string) er
 
 // sweepResets clears away keys that are too old.
 func (s *Service) sweepResets(ctx context.Context, tx document.Tx) error {
-	return s.sweep(ctx, tx, &document.Select{
+	return s.sweep(ctx, tx, &doctype.Select{
 		DocType: s.resets.dt,
 		Columns: columns(s.resets.dt, "name"),
-		Where:   document.Compare{Operand: document.Operand{Field: s.resets.dt.Field("expires")}, Op: query.Lt, Value: s.now().Unix()},
+		Where:   doctype.Compare{Operand: doctype.Operand{Field: s.resets.dt.Field("expires")}, Op: query.Lt, Value: s.now().Unix()},
 		Length:  maxSwept,
 	})
 }

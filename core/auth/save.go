@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -10,10 +11,10 @@ import (
 
 // save stores the given fields of a user's document, which the transaction has
 // locked, and makes every process forget the credentials it knows.
-func (s *Service) save(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *document.Document, fields ...string) error {
-	doc.Put("modified", document.FormatDatetime(s.now()))
+func (s *Service) save(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *doctype.Document, fields ...string) error {
+	doc.Put("modified", doctype.FormatDatetime(s.now()))
 	doc.Put("modified_by", caller.User)
-	var cols []*document.Field
+	var cols []*doctype.Field
 	for _, name := range append(fields, "modified", "modified_by") {
 		cols = append(cols, doc.Type.Field(name))
 	}
@@ -39,7 +40,7 @@ func (s *Service) Changed(ctx context.Context, tx document.Tx) error {
 }
 
 // read reads a user's document, and locks it until the transaction ends.
-func (s *Service) read(ctx context.Context, tx document.Tx, user string, lock bool) (*document.Document, error) {
+func (s *Service) read(ctx context.Context, tx document.Tx, user string, lock bool) (*doctype.Document, error) {
 	if user == identity.Guest {
 		return nil, fault.Invalid("", "Guest has no credentials")
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/query"
@@ -62,7 +63,7 @@ func (s *Service) hashSession(id string) string {
 // beginSession makes a session with a new id, which nobody has known before:
 // what a client brought along never becomes a session's id. The user's document
 // is locked by the transaction.
-func (s *Service) beginSession(ctx context.Context, tx document.Tx, user *document.Document, from Origin) (id string, err error) {
+func (s *Service) beginSession(ctx context.Context, tx document.Tx, user *doctype.Document, from Origin) (id string, err error) {
 	dt, err := s.docType(sessionName)
 	if err != nil {
 		return "", err
@@ -80,7 +81,7 @@ func (s *Service) beginSession(ctx context.Context, tx document.Tx, user *docume
 
 // makeRoom ends the user's oldest sessions, so that with one more there are not
 // too many.
-func (s *Service) makeRoom(ctx context.Context, tx document.Tx, dt *document.DocType, user *document.Document) error {
+func (s *Service) makeRoom(ctx context.Context, tx document.Tx, dt *doctype.DocType, user *doctype.Document) error {
 	names, err := s.sessionsOf(ctx, tx, dt, user.Name())
 	if err != nil {
 		return err
@@ -99,14 +100,14 @@ func (s *Service) makeRoom(ctx context.Context, tx document.Tx, dt *document.Doc
 }
 
 // sessionsOf returns the names of a user's sessions, the last used first.
-func (s *Service) sessionsOf(ctx context.Context, tx document.Tx, dt *document.DocType, user string) (names []string, err error) {
-	sel := &document.Select{
+func (s *Service) sessionsOf(ctx context.Context, tx document.Tx, dt *doctype.DocType, user string) (names []string, err error) {
+	sel := &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "name"),
 		Where:   equals(dt, "user", user),
-		Order: []document.OrderBy{
-			{Operand: document.Operand{Field: dt.Field("last_used")}, Desc: true},
-			{Operand: document.Operand{Field: dt.Field("creation")}, Desc: true},
+		Order: []doctype.OrderBy{
+			{Operand: doctype.Operand{Field: dt.Field("last_used")}, Desc: true},
+			{Operand: doctype.Operand{Field: dt.Field("creation")}, Desc: true},
 		},
 	}
 	err = tx.Rows(ctx, sel, func(v []any) error {
@@ -117,7 +118,7 @@ func (s *Service) sessionsOf(ctx context.Context, tx document.Tx, dt *document.D
 	return names, err
 }
 
-func (s *Service) deleteSessions(ctx context.Context, tx document.Tx, dt *document.DocType, names []string) error {
+func (s *Service) deleteSessions(ctx context.Context, tx document.Tx, dt *doctype.DocType, names []string) error {
 	for _, name := range names {
 		if _, err := tx.Delete(ctx, s.catalog.Schema(), dt, name); err != nil {
 			return err
@@ -179,7 +180,7 @@ func (s *Service) readSession(ctx context.Context, name string) (found *session,
 	if err != nil {
 		return nil, err
 	}
-	sel := &document.Select{
+	sel := &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "user", "last_used", "expires", "csrf_issued"),
 		Where:   equals(dt, "name", name),
@@ -203,23 +204,23 @@ func (s *Service) sweepSessions(ctx context.Context, tx document.Tx) error {
 	if err != nil {
 		return err
 	}
-	dead := &document.Select{
+	dead := &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "name"),
-		Where:   document.Compare{Operand: document.Operand{Field: dt.Field("expires")}, Op: query.Lt, Value: s.now().Unix()},
+		Where:   doctype.Compare{Operand: doctype.Operand{Field: dt.Field("expires")}, Op: query.Lt, Value: s.now().Unix()},
 		Length:  maxSwept,
 	}
 	return s.sweep(ctx, tx, dead)
 }
 
 // sweep deletes what a list names. Nobody needs to hear of it.
-func (s *Service) sweep(ctx context.Context, tx document.Tx, dead *document.Select) error {
+func (s *Service) sweep(ctx context.Context, tx document.Tx, dead *doctype.Select) error {
 	_, err := s.sweepRows(ctx, tx, dead)
 	return err
 }
 
 // sweepRows is sweep, and returns how many there were.
-func (s *Service) sweepRows(ctx context.Context, tx document.Tx, dead *document.Select) (int, error) {
+func (s *Service) sweepRows(ctx context.Context, tx document.Tx, dead *doctype.Select) (int, error) {
 	var names []string
 	err := tx.Rows(ctx, dead, func(v []any) error {
 		name, _ := v[0].(string)

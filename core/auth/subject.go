@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -28,10 +29,10 @@ func (s *Service) Subject(ctx context.Context, user string) (subject string, err
 	if err != nil {
 		return "", err
 	}
-	sel := &document.Select{
+	sel := &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "userid"),
-		Where:   document.AllOf{equals(dt, "parent", user), equals(dt, "parenttype", "User"), equals(dt, "provider", OwnProvider)},
+		Where:   doctype.AllOf{equals(dt, "parent", user), equals(dt, "parenttype", "User"), equals(dt, "provider", OwnProvider)},
 		Length:  1,
 	}
 	err = s.store.Read(ctx, func(tx document.Tx) error {
@@ -52,7 +53,7 @@ func (s *Service) Subject(ctx context.Context, user string) (subject string, err
 			return nil // made by somebody else meanwhile
 		}
 		subject = s.addSubject(doc)
-		_, err = tx.Update(ctx, s.catalog.Schema(), doc, nil, []*document.Field{doc.Type.Field(socialLogins)}, "")
+		_, err = tx.Update(ctx, s.catalog.Schema(), doc, nil, []*doctype.Field{doc.Type.Field(socialLogins)}, "")
 		return err
 	})
 	return subject, err
@@ -60,7 +61,7 @@ func (s *Service) Subject(ctx context.Context, user string) (subject string, err
 
 // subjectOf is the subject that a user's document holds; empty when there is
 // none yet.
-func subjectOf(user *document.Document) string {
+func subjectOf(user *doctype.Document) string {
 	for _, row := range user.Rows(socialLogins) {
 		if row.Text("provider") == OwnProvider {
 			return row.Text("userid")
@@ -70,7 +71,7 @@ func subjectOf(user *document.Document) string {
 }
 
 // addSubject adds a new subject to a stored user's document.
-func (s *Service) addSubject(user *document.Document) string {
+func (s *Service) addSubject(user *doctype.Document) string {
 	subject := random(subjectBytes)
 	rows := append(user.Rows(socialLogins), s.ownLogin(user, subject))
 	for i, row := range rows {
@@ -81,9 +82,9 @@ func (s *Service) addSubject(user *document.Document) string {
 }
 
 // ownLogin is the row of a subject.
-func (s *Service) ownLogin(user *document.Document, subject string) *document.Document {
-	row := document.NewDocument(s.catalog.Schema().DocType(socialLogin))
-	now := document.FormatDatetime(s.now())
+func (s *Service) ownLogin(user *doctype.Document, subject string) *doctype.Document {
+	row := doctype.NewDocument(s.catalog.Schema().DocType(socialLogin))
+	now := doctype.FormatDatetime(s.now())
 	for field, value := range map[string]any{
 		"name": document.HashName(s.now()), "owner": identity.Administrator, "modified_by": identity.Administrator,
 		"creation": now, "modified": now, "parent": user.Name(), "parenttype": "User", "parentfield": socialLogins,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/query"
 )
@@ -42,12 +43,12 @@ func (s *Service) sweepActivities(ctx context.Context) (gone int, err error) {
 		return 0, nil
 	}
 	kept := time.Duration(min(s.number(retentionSetting, defaultRetention), 36500)) * 24 * time.Hour
-	old := &document.Select{
+	old := &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "name"),
-		Where: document.Compare{
-			Operand: document.Operand{Field: dt.Field("creation")}, Op: query.Lt,
-			Value: document.FormatDatetime(s.now().Add(-kept)),
+		Where: doctype.Compare{
+			Operand: doctype.Operand{Field: dt.Field("creation")}, Op: query.Lt,
+			Value: doctype.FormatDatetime(s.now().Add(-kept)),
 		},
 		Length: maxBatch,
 	}

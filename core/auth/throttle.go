@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -28,13 +29,13 @@ const (
 // no request can name it.
 type tally struct {
 	s     *Service
-	dt    *document.DocType
+	dt    *doctype.DocType
 	lasts func() time.Duration // from the first count to forgetting all
 }
 
 // newTally makes the table of a tally.
-func newTally(name, table string) *document.DocType {
-	return private(name, table, []document.FieldDefinition{
+func newTally(name, table string) *doctype.DocType {
+	return private(name, table, []doctype.FieldDefinition{
 		{Name: "count", Type: "Int"},
 		{Name: "since", Type: "Int", Indexed: 1},
 	})
@@ -42,15 +43,15 @@ func newTally(name, table string) *document.DocType {
 
 // Tables are the tables of this package that belong to no DocType of the schema,
 // so that no request can name them. Whoever opens a site makes them.
-func Tables() []*document.DocType {
+func Tables() []*doctype.DocType {
 	t := tables()
-	return []*document.DocType{t.failures, t.resets, t.wishes}
+	return []*doctype.DocType{t.failures, t.resets, t.wishes}
 }
 
 // tables are the same for every site.
-var tables = sync.OnceValue(func() (t struct{ failures, resets, wishes *document.DocType }) {
+var tables = sync.OnceValue(func() (t struct{ failures, resets, wishes *doctype.DocType }) {
 	t.failures = newTally("Login Failure", "armature_login_failure")
-	t.resets = private("Password Reset", "armature_password_reset", []document.FieldDefinition{
+	t.resets = private("Password Reset", "armature_password_reset", []doctype.FieldDefinition{
 		{Name: "user", Type: "Data", Indexed: 1},
 		{Name: "expires", Type: "Int", Indexed: 1}, // seconds
 	})
@@ -58,8 +59,8 @@ var tables = sync.OnceValue(func() (t struct{ failures, resets, wishes *document
 	return t
 })
 
-func private(name, table string, fields []document.FieldDefinition) *document.DocType {
-	dt, err := document.Define(document.Definition{Name: name, Table: table, Fields: fields})
+func private(name, table string, fields []doctype.FieldDefinition) *doctype.DocType {
+	dt, err := doctype.Define(doctype.Definition{Name: name, Table: table, Fields: fields})
 	if err != nil {
 		panic(err) // a constant of this package is wrong
 	}
@@ -112,10 +113,10 @@ func (t *tally) open(w window) bool {
 // over returns the moment (milliseconds) until which one of the names has
 // counted more than most; 0 when none has.
 func (t *tally) over(ctx context.Context, most int64, names ...string) (until int64, err error) {
-	sel := &document.Select{
+	sel := &doctype.Select{
 		DocType: t.dt,
 		Columns: columns(t.dt, "count", "since"),
-		Where:   document.Compare{Operand: document.Operand{Field: t.dt.Field("name")}, Op: query.In, Value: anys(names)},
+		Where:   doctype.Compare{Operand: doctype.Operand{Field: t.dt.Field("name")}, Op: query.In, Value: anys(names)},
 	}
 	err = t.s.store.Read(ctx, func(tx document.Tx) error {
 		until = 0
@@ -233,11 +234,11 @@ func (t *tally) put(ctx context.Context, tx document.Tx, name string, w window, 
 
 // sweep clears away counts whose window is over.
 func (t *tally) sweep(ctx context.Context, tx document.Tx) error {
-	return t.s.sweep(ctx, tx, &document.Select{
+	return t.s.sweep(ctx, tx, &doctype.Select{
 		DocType: t.dt,
 		Columns: columns(t.dt, "name"),
-		Where: document.Compare{
-			Operand: document.Operand{Field: t.dt.Field("since")}, Op: query.Lt,
+		Where: doctype.Compare{
+			Operand: doctype.Operand{Field: t.dt.Field("since")}, Op: query.Lt,
 			Value: t.s.now().Add(-t.lasts()).UnixMilli(),
 		},
 		Length: maxSwept,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -53,7 +54,7 @@ func (s *Service) Caller(ctx context.Context, user string) (*identity.Caller, er
 }
 
 // callerOf makes the caller of a user's document. A disabled user is refused.
-func (s *Service) callerOf(ctx context.Context, tx document.Tx, user *document.Document) (*identity.Caller, error) {
+func (s *Service) callerOf(ctx context.Context, tx document.Tx, user *doctype.Document) (*identity.Caller, error) {
 	name := user.Name()
 	if !user.Bool("enabled") || name == identity.Guest {
 		return nil, wrong("user " + name + " is disabled")
@@ -91,7 +92,7 @@ var automatic = []string{identity.Administrator, identity.Guest, identity.All, i
 
 // roles returns the roles a user's document assigns, without disabled and
 // automatic ones, and whether one of them gives desk access.
-func (s *Service) roles(ctx context.Context, tx document.Tx, user *document.Document) (roles []string, desk bool, err error) {
+func (s *Service) roles(ctx context.Context, tx document.Tx, user *doctype.Document) (roles []string, desk bool, err error) {
 	var assigned []any
 	for _, row := range user.Rows("roles") {
 		if role := row.Text("role"); role != "" && !slices.Contains(automatic, role) {
@@ -105,11 +106,11 @@ func (s *Service) roles(ctx context.Context, tx document.Tx, user *document.Docu
 	if err != nil {
 		return nil, false, err
 	}
-	sel := &document.Select{
+	sel := &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "name", "disabled", "desk_access"),
-		Where:   document.Compare{Operand: document.Operand{Field: dt.Field("name")}, Op: query.In, Value: assigned},
-		Order:   []document.OrderBy{{Operand: document.Operand{Field: dt.Field("name")}}},
+		Where:   doctype.Compare{Operand: doctype.Operand{Field: dt.Field("name")}, Op: query.In, Value: assigned},
+		Order:   []doctype.OrderBy{{Operand: doctype.Operand{Field: dt.Field("name")}}},
 	}
 	err = tx.Rows(ctx, sel, func(values []any) error {
 		if disabled, _ := values[1].(int64); disabled != 0 {
@@ -124,17 +125,17 @@ func (s *Service) roles(ctx context.Context, tx document.Tx, user *document.Docu
 	return roles, desk, err
 }
 
-func (s *Service) docType(name string) (*document.DocType, error) {
+func (s *Service) docType(name string) (*doctype.DocType, error) {
 	if dt := s.catalog.Schema().DocType(name); dt != nil {
 		return dt, nil
 	}
 	return nil, fmt.Errorf("auth: the site has no DocType %s", name)
 }
 
-func columns(dt *document.DocType, names ...string) []document.Column {
-	cols := make([]document.Column, len(names))
+func columns(dt *doctype.DocType, names ...string) []doctype.Column {
+	cols := make([]doctype.Column, len(names))
 	for i, name := range names {
-		cols[i] = document.Column{Operand: document.Operand{Field: dt.Field(name)}, Key: name}
+		cols[i] = doctype.Column{Operand: doctype.Operand{Field: dt.Field(name)}, Key: name}
 	}
 	return cols
 }

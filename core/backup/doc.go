@@ -17,7 +17,7 @@
 //	plugins/<path>         the site's folder of plugins
 //	manifest.json          Manifest: how much of everything, and its SHA-256
 //
-// The rows are those of one moment. They are canonical values (document.Storage),
+// The rows are those of one moment. They are canonical values (doctype.ValueKind),
 // so they mean the same in every database. An archive without its last entry, or
 // in which anything differs from it, is refused before anything is made of it.
 package backup

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/file"
@@ -42,7 +43,7 @@ type restorer struct {
 	site  Site
 	spool string
 
-	schema *document.Schema  // of the archive; nil until the DocTypes are there
+	schema *doctype.Schema   // of the archive; nil until the DocTypes are there
 	stored map[string]*tally // by table
 }
 
@@ -63,8 +64,8 @@ func (r *restorer) entry(ctx context.Context, name string, content io.Reader) er
 // rows stores the rows of one entry.
 func (r *restorer) rows(ctx context.Context, content io.Reader) error {
 	var (
-		dt    *document.DocType
-		from  []*document.Field // the columns of a line
+		dt    *doctype.DocType
+		from  []*doctype.Field // the columns of a line
 		batch [][]any
 	)
 	err := readRows(content, func(head *tableHead) (err error) {
@@ -114,9 +115,9 @@ func (r *restorer) rows(ctx context.Context, content io.Reader) error {
 }
 
 // canonical gives a Float that was left out the type that it is read back with.
-func canonical(dt *document.DocType, row []any) []any {
+func canonical(dt *doctype.DocType, row []any) []any {
 	for i, f := range dt.Columns {
-		if n, whole := row[i].(int64); whole && f.Kind == document.Float {
+		if n, whole := row[i].(int64); whole && f.Kind == doctype.Float {
 			row[i] = float64(n)
 		}
 	}
@@ -125,7 +126,7 @@ func canonical(dt *document.DocType, row []any) []any {
 
 // table finds the DocType of a table. The first one after those in which DocTypes
 // are stored has all the others made.
-func (r *restorer) table(ctx context.Context, name string) (*document.DocType, error) {
+func (r *restorer) table(ctx context.Context, name string) (*doctype.DocType, error) {
 	if rank(name) == 0 {
 		if dt := r.site.Boot.DocType(name); dt != nil {
 			return dt, nil
@@ -176,7 +177,7 @@ func (r *restorer) makeTables(ctx context.Context) error {
 	return nil
 }
 
-func (r *restorer) migrate(ctx context.Context, dt *document.DocType) error {
+func (r *restorer) migrate(ctx context.Context, dt *doctype.DocType) error {
 	return r.site.Store.Write(ctx, document.Alone, func(tx document.Tx) error { return tx.Migrate(ctx, dt) })
 }
 

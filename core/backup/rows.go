@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 // appendRow appends a row as a line: an array of its canonical values.
@@ -31,7 +31,7 @@ func appendRow(dst []byte, values []any) ([]byte, error) {
 			if !utf8.ValidString(v) {
 				return dst, fmt.Errorf("a value is not text")
 			}
-			dst = document.AppendString(dst, v)
+			dst = doctype.AppendString(dst, v)
 		default:
 			return dst, fmt.Errorf("a value of type %T", v)
 		}
@@ -40,7 +40,7 @@ func appendRow(dst []byte, values []any) ([]byte, error) {
 }
 
 // parseRow reads what appendRow wrote, for the fields of its columns.
-func parseRow(line []byte, fields []*document.Field) ([]any, error) {
+func parseRow(line []byte, fields []*doctype.Field) ([]any, error) {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.UseNumber()
 	var values []any
@@ -56,7 +56,7 @@ func parseRow(line []byte, fields []*document.Field) ([]any, error) {
 			continue
 		}
 		var err error
-		if f.Kind == document.Float {
+		if f.Kind == doctype.Float {
 			values[i], err = strconv.ParseFloat(n.String(), 64)
 		} else {
 			values[i], err = strconv.ParseInt(n.String(), 10, 64)

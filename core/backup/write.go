@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/file"
 	"armature/core/query"
@@ -28,8 +29,8 @@ const segment = 1 << 20
 // Site is what a backup is made of, or restored into.
 type Site struct {
 	Store   *store.Store
-	Boot    *document.Schema    // the DocTypes in which DocTypes are stored, of this binary
-	Private []*document.DocType // tables that belong to no DocType of the schema
+	Boot    *doctype.Schema    // the DocTypes in which DocTypes are stored, of this binary
+	Private []*doctype.DocType // tables that belong to no DocType of the schema
 	Files   file.Storage
 	Plugins string // folder; need not exist
 }
@@ -99,15 +100,15 @@ func (w *writer) snapshot(ctx context.Context, n *store.Snapshot) error {
 // tables are the DocTypes whose rows go into an archive, those in which DocTypes
 // are stored first: they say what the others are. Those come in the shape in
 // which this binary knows them, since it has read the others by it.
-func tables(schema *document.Schema, s Site) []*document.DocType {
-	var all []*document.DocType
+func tables(schema *doctype.Schema, s Site) []*doctype.DocType {
+	var all []*doctype.DocType
 	for dt := range schema.All {
 		if rank(dt.Name) == 0 {
 			dt = s.Boot.DocType(dt.Name)
 		}
 		all = append(all, dt)
 	}
-	slices.SortFunc(all, func(a, b *document.DocType) int {
+	slices.SortFunc(all, func(a, b *doctype.DocType) int {
 		return cmp.Or(rank(a.Name)-rank(b.Name), strings.Compare(a.Name, b.Name))
 	})
 	return append(all, s.Private...)
@@ -116,7 +117,7 @@ func tables(schema *document.Schema, s Site) []*document.DocType {
 // rank is 0 for what LoadSchema reads.
 func rank(typeName string) int {
 	switch typeName {
-	case document.DocTypeName, document.DocFieldName, document.DocPermName, "Document Naming Rule", "Document Naming Rule Condition":
+	case doctype.DocTypeName, doctype.DocFieldName, doctype.DocPermName, "Document Naming Rule", "Document Naming Rule Condition":
 		return 0
 	}
 	return 1
@@ -124,10 +125,10 @@ func rank(typeName string) int {
 
 // everything selects all rows of a table in the order of their names, which is
 // the same in every database.
-func everything(dt *document.DocType) *document.Select {
-	sel := &document.Select{DocType: dt, Order: []document.OrderBy{{Operand: document.Operand{Field: dt.Columns[document.ColName]}}}}
+func everything(dt *doctype.DocType) *doctype.Select {
+	sel := &doctype.Select{DocType: dt, Order: []doctype.OrderBy{{Operand: doctype.Operand{Field: dt.Columns[doctype.ColName]}}}}
 	for _, f := range dt.Columns {
-		sel.Columns = append(sel.Columns, document.Column{Operand: document.Operand{Field: f}, Key: f.Name})
+		sel.Columns = append(sel.Columns, doctype.Column{Operand: doctype.Operand{Field: f}, Key: f.Name})
 	}
 	return sel
 }
@@ -138,7 +139,7 @@ type tableHead struct {
 	Columns []string `json:"columns"`
 }
 
-func (w *writer) table(ctx context.Context, n *store.Snapshot, dt *document.DocType) error {
+func (w *writer) table(ctx context.Context, n *store.Snapshot, dt *doctype.DocType) error {
 	head := tableHead{Table: dt.Name}
 	for _, f := range dt.Columns {
 		head.Columns = append(head.Columns, f.Name)
@@ -191,14 +192,14 @@ func (w *writer) counters(ctx context.Context, n *store.Snapshot) error {
 
 // files writes the bytes that the Files of the snapshot refer to. Those of a File
 // that was deleted since may be gone: it is noted, and is not restored.
-func (w *writer) files(ctx context.Context, n *store.Snapshot, schema *document.Schema) error {
+func (w *writer) files(ctx context.Context, n *store.Snapshot, schema *doctype.Schema) error {
 	t := newTally(filesPart)
 	dt := schema.DocType(file.DocType)
-	key := document.Operand{Field: dt.Field("storage_key")}
-	sel := &document.Select{
-		DocType: dt, Columns: []document.Column{{Operand: key, Key: "storage_key"}},
-		Where: document.Compare{Operand: key, Op: query.Is, Value: true},
-		Group: []document.Operand{key}, Order: []document.OrderBy{{Operand: key}},
+	key := doctype.Operand{Field: dt.Field("storage_key")}
+	sel := &doctype.Select{
+		DocType: dt, Columns: []doctype.Column{{Operand: key, Key: "storage_key"}},
+		Where: doctype.Compare{Operand: key, Op: query.Is, Value: true},
+		Group: []doctype.Operand{key}, Order: []doctype.OrderBy{{Operand: key}},
 	}
 	err := n.Rows(ctx, sel, func(values []any) error {
 		key, _ := values[0].(string)
@@ -224,11 +225,11 @@ func (w *writer) files(ctx context.Context, n *store.Snapshot, schema *document.
 
 // gone notes a file whose bytes are not there, if its File is not there any more
 // either.
-func (w *writer) gone(ctx context.Context, dt *document.DocType, key string) error {
+func (w *writer) gone(ctx context.Context, dt *doctype.DocType, key string) error {
 	var left int64
 	err := w.site.Store.Read(ctx, func(tx document.Tx) (err error) {
-		left, err = tx.Count(ctx, &document.Select{
-			DocType: dt, Where: document.Compare{Operand: document.Operand{Field: dt.Field("storage_key")}, Op: query.Eq, Value: key},
+		left, err = tx.Count(ctx, &doctype.Select{
+			DocType: dt, Where: doctype.Compare{Operand: doctype.Operand{Field: dt.Field("storage_key")}, Op: query.Eq, Value: key},
 		})
 		return err
 	})

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 )
 
@@ -64,7 +64,7 @@ func (a *app) config(p *provider) (*oauth2.Config, error) {
 }
 
 // texts is one field of every row that has it.
-func texts(rows []*document.Document, field string) []string {
+func texts(rows []*doctype.Document, field string) []string {
 	var out []string
 	for _, row := range rows {
 		if text := row.Text(field); text != "" {

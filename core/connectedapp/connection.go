@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -32,7 +33,7 @@ func purposeToken(connection, field string) string { return "token cache " + con
 
 // connection is a document of Token Cache as it was read, with its tokens open.
 type connection struct {
-	doc     *document.Document
+	doc     *doctype.Document
 	access  string
 	refresh string
 }
@@ -55,19 +56,19 @@ func (c *connection) fresh(now time.Time, margin time.Duration) bool {
 	return fresh(c.doc, now, margin)
 }
 
-func fresh(doc *document.Document, now time.Time, margin time.Duration) bool {
+func fresh(doc *doctype.Document, now time.Time, margin time.Duration) bool {
 	expires := doc.Int("expires")
 	return doc.Text("access_token") != "" && (expires == 0 || now.Add(margin).Unix() < expires)
 }
 
 // margin is how long before its end a token is renewed: a short-lived one is
 // used for most of its life.
-func margin(doc *document.Document) time.Duration {
+func margin(doc *doctype.Document) time.Duration {
 	return min(early, time.Duration(doc.Int("expires_in"))*time.Second/4)
 }
 
 // row returns a connection's document, locked, or a new one that is not stored.
-func (s *Service) row(ctx context.Context, tx document.Tx, a *app, user string) (doc *document.Document, stored bool, err error) {
+func (s *Service) row(ctx context.Context, tx document.Tx, a *app, user string) (doc *doctype.Document, stored bool, err error) {
 	dt, err := s.docType(cacheName)
 	if err != nil {
 		return nil, false, err
@@ -79,14 +80,14 @@ func (s *Service) row(ctx context.Context, tx document.Tx, a *app, user string) 
 	if fault.KindOf(err) != fault.NotFound {
 		return nil, false, err
 	}
-	doc = document.NewDocument(dt)
+	doc = doctype.NewDocument(dt)
 	owner := user
 	if owner == "" {
 		owner = identity.Administrator
 	} else {
 		doc.Put("user", user)
 	}
-	now := document.FormatDatetime(s.now())
+	now := doctype.FormatDatetime(s.now())
 	for field, value := range map[string]any{
 		"name": name(a.name, user), "owner": owner, "modified_by": owner, "creation": now, "modified": now,
 		"connected_app": a.name, "status": pending,
@@ -98,11 +99,11 @@ func (s *Service) row(ctx context.Context, tx document.Tx, a *app, user string) 
 
 // save stores a connection's document: all of it, since it has no field that
 // anybody else writes and the transaction holds it locked.
-func (s *Service) save(ctx context.Context, tx document.Tx, doc *document.Document, stored bool) error {
+func (s *Service) save(ctx context.Context, tx document.Tx, doc *doctype.Document, stored bool) error {
 	if !stored {
 		return tx.Insert(ctx, doc)
 	}
-	doc.Put("modified", document.FormatDatetime(s.now()))
+	doc.Put("modified", doctype.FormatDatetime(s.now()))
 	doc.Put("modified_by", doc.Owner())
 	ok, err := tx.Update(ctx, s.catalog.Schema(), doc, doc.Type.Columns, doc.Type.Tables, "")
 	if err == nil && !ok {
@@ -113,7 +114,7 @@ func (s *Service) save(ctx context.Context, tx document.Tx, doc *document.Docume
 
 // put writes a token response into a connection's document (RFC 6749, section
 // 5.1). A refresh token that is not sent stays the one it was.
-func (s *Service) put(doc *document.Document, a *app, t *oauth2.Token) error {
+func (s *Service) put(doc *doctype.Document, a *app, t *oauth2.Token) error {
 	if kind := strings.ToLower(t.Type()); kind != "bearer" && kind != "mac" {
 		return fault.New(fault.Unavailable, "", "%s gave a token of type %.40q, which nobody here can use", a.providerName, t.Type())
 	}
@@ -161,17 +162,17 @@ func granted(t *oauth2.Token, a *app) []string {
 	return a.scopes
 }
 
-func (s *Service) putScopes(doc *document.Document, scopes []string) {
+func (s *Service) putScopes(doc *doctype.Document, scopes []string) {
 	child := s.catalog.Schema().DocType("OAuth Scope")
 	if child == nil {
 		return
 	}
-	rows := make([]*document.Document, len(scopes))
+	rows := make([]*doctype.Document, len(scopes))
 	for i, scope := range scopes {
-		row := document.NewDocument(child)
+		row := doctype.NewDocument(child)
 		for field, value := range map[string]any{
 			"name": fmt.Sprintf("%s-%d", doc.Name(), i+1), "owner": doc.Owner(), "modified_by": doc.Owner(),
-			"creation": doc.Get("creation"), "modified": document.FormatDatetime(s.now()),
+			"creation": doc.Get("creation"), "modified": doctype.FormatDatetime(s.now()),
 			"parent": doc.Name(), "parenttype": cacheName, "parentfield": "scopes", "idx": int64(i + 1), "scope": scope,
 		} {
 			row.Put(field, value)

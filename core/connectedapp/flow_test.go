@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"armature/core/connectedapp"
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/egress"
 	"armature/core/fault"
@@ -418,9 +419,9 @@ func excType(err error) string {
 }
 
 // stored reads a connection as it lies in the database.
-func (w *world) stored(t *testing.T, user string) *document.Document {
+func (w *world) stored(t *testing.T, user string) *doctype.Document {
 	t.Helper()
-	var doc *document.Document
+	var doc *doctype.Document
 	err := w.Tenant.Store.Read(t.Context(), func(tx document.Tx) (err error) {
 		doc, err = w.Tenant.Documents.Get(t.Context(), tx, identity.Root(), "Token Cache", w.app+"-"+user)
 		return err

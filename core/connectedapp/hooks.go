@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/egress"
 	"armature/core/fault"
@@ -27,12 +28,12 @@ func purposeSecret(app string) string { return "connected app " + app + " client
 // Hooks is the life of Connected App and Token Cache. base is the site's
 // configured address, empty where there is none; then the redirect URI is the
 // one of the address under which the document is saved.
-func Hooks(catalog *document.Catalog, secret *site.Secret, base func() string) document.Hooks {
+func Hooks(catalog *doctype.Catalog, secret *site.Secret, base func() string) document.Hooks {
 	return hooks{catalog, secret, base}
 }
 
 type hooks struct {
-	catalog *document.Catalog
+	catalog *doctype.Catalog
 	secret  *site.Secret
 	base    func() string
 }
@@ -104,7 +105,7 @@ func (h hooks) check(ctx context.Context, ev *document.Event) error {
 
 // reseal ties a new client secret to the app. As the data layer has sealed it,
 // get_password would show it.
-func (h hooks) reseal(doc, before *document.Document) error {
+func (h hooks) reseal(doc, before *doctype.Document) error {
 	sealed := doc.Text("client_secret")
 	if sealed == "" || before != nil && sealed == before.Text("client_secret") {
 		return nil
@@ -123,11 +124,11 @@ func (h hooks) endAll(ctx context.Context, ev *document.Event, field string) err
 	if dt == nil {
 		return nil
 	}
-	sel := &document.Select{
+	sel := &doctype.Select{
 		DocType: dt,
-		Columns: []document.Column{{Operand: document.Operand{Field: dt.Field("name")}, Key: "name"}},
-		Where:   document.Compare{Operand: document.Operand{Field: dt.Field(field)}, Op: query.Eq, Value: ev.Doc.Name()},
-		Order:   []document.OrderBy{{Operand: document.Operand{Field: dt.Field("name")}}},
+		Columns: []doctype.Column{{Operand: doctype.Operand{Field: dt.Field("name")}, Key: "name"}},
+		Where:   doctype.Compare{Operand: doctype.Operand{Field: dt.Field(field)}, Op: query.Eq, Value: ev.Doc.Name()},
+		Order:   []doctype.OrderBy{{Operand: doctype.Operand{Field: dt.Field("name")}}},
 	}
 	var names []string
 	err := ev.Tx.Rows(ctx, sel, func(v []any) error {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 )
@@ -144,7 +145,7 @@ func (s *Service) takeLease(ctx context.Context, a *app, user string) (c *connec
 	return s.connection(ctx, id)
 }
 
-func leased(doc *document.Document, now time.Time) bool {
+func leased(doc *doctype.Document, now time.Time) bool {
 	until, _, _ := strings.Cut(doc.Text("lease"), " ")
 	end, err := strconv.ParseInt(until, 10, 64)
 	return err == nil && now.Unix() < end

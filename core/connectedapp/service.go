@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/egress"
 	"armature/core/site"
@@ -26,7 +27,7 @@ const (
 // Config is what a Service needs.
 type Config struct {
 	Store     document.Store
-	Catalog   *document.Catalog
+	Catalog   *doctype.Catalog
 	Documents *document.Service
 	Secret    *site.Secret
 	Egress    *egress.Client
@@ -42,7 +43,7 @@ type Config struct {
 // Service is the OAuth client of one site. It may be used concurrently.
 type Service struct {
 	store     document.Store
-	catalog   *document.Catalog
+	catalog   *doctype.Catalog
 	documents *document.Service
 	secret    *site.Secret
 	egress    *egress.Client
@@ -77,7 +78,7 @@ func New(c Config) *Service {
 	}
 }
 
-func (s *Service) docType(name string) (*document.DocType, error) {
+func (s *Service) docType(name string) (*doctype.DocType, error) {
 	if dt := s.catalog.Schema().DocType(name); dt != nil {
 		return dt, nil
 	}
@@ -85,7 +86,7 @@ func (s *Service) docType(name string) (*document.DocType, error) {
 }
 
 // read reads one document as it is now.
-func (s *Service) read(ctx context.Context, doctype, name string) (doc *document.Document, err error) {
+func (s *Service) read(ctx context.Context, doctype, name string) (doc *doctype.Document, err error) {
 	dt, err := s.docType(doctype)
 	if err != nil {
 		return nil, err

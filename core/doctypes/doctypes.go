@@ -18,7 +18,7 @@ import (
 	"strings"
 	"sync"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 //go:embed definitions/*.json records/*.json
@@ -27,7 +27,7 @@ var files embed.FS
 // builtin is one shipped DocType: its definition, the same as the values of a
 // DocType document, and the hash by which a change is noticed.
 type builtin struct {
-	document.Definition
+	doctype.Definition
 	values map[string]any
 	hash   string
 }
@@ -36,7 +36,7 @@ type builtin struct {
 type all struct {
 	types   []*builtin
 	records []map[string]any
-	boot    *document.Schema
+	boot    *doctype.Schema
 	version string
 }
 
@@ -48,16 +48,16 @@ var shipped = sync.OnceValues(func() (*all, error) {
 		return nil, fmt.Errorf("read built-in DocTypes: %w", err)
 	}
 	sum := sha256.New()
-	types := make([]*document.DocType, 0, len(a.types))
+	types := make([]*doctype.DocType, 0, len(a.types))
 	for _, b := range a.types {
-		dt, err := document.Define(b.Definition)
+		dt, err := doctype.Define(b.Definition)
 		if err != nil {
 			return nil, fmt.Errorf("built-in DocType %s: %w", b.Name, err)
 		}
 		types = append(types, dt)
 		sum.Write([]byte(b.hash))
 	}
-	a.boot = document.NewSchema(0, types)
+	a.boot = doctype.NewSchema(0, types)
 	if a.records, err = records(); err != nil {
 		return nil, fmt.Errorf("read built-in records: %w", err)
 	}
@@ -95,7 +95,7 @@ func load() ([]*builtin, error) {
 
 func rank(name string) int {
 	switch name {
-	case document.DocTypeName, document.DocFieldName, document.DocPermName:
+	case doctype.DocTypeName, doctype.DocFieldName, doctype.DocPermName:
 		return 0
 	}
 	return 1

@@ -3,7 +3,7 @@ package doctypes
 import (
 	"testing"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 func TestShippedDefinitionsAreWhole(t *testing.T) {
@@ -19,19 +19,19 @@ func TestShippedDefinitionsAreWhole(t *testing.T) {
 		}
 		tables[dt.Table] = dt.Name
 		for _, f := range dt.Fields {
-			if !f.IsLink() && f.Kind != document.Rows {
+			if !f.IsLink() && f.Kind != doctype.Rows {
 				continue
 			}
 			target := boot.DocType(f.Options)
 			if target == nil {
 				t.Errorf("%s.%s points at %s, which is not shipped", dt.Name, f.Name, f.Options)
-			} else if f.Kind == document.Rows && !target.Child {
+			} else if f.Kind == doctype.Rows && !target.Child {
 				t.Errorf("%s.%s holds rows of %s, which is no child table", dt.Name, f.Name, f.Options)
 			}
 		}
 	}
 	// A key nobody reads is a misspelt one.
-	head := boot.DocType(document.DocTypeName)
+	head := boot.DocType(doctype.DocTypeName)
 	for _, b := range all.types {
 		for key := range b.values {
 			if head.Field(key) == nil {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -13,7 +14,7 @@ import (
 
 // Install brings a site's built-in DocTypes and records to what this binary
 // ships and returns the schema. now is the site's wall clock.
-func Install(ctx context.Context, store document.Store, now func() time.Time, log *slog.Logger) (*document.Schema, error) {
+func Install(ctx context.Context, store document.Store, now func() time.Time, log *slog.Logger) (*doctype.Schema, error) {
 	all, err := shipped()
 	if err != nil {
 		return nil, err
@@ -34,7 +35,7 @@ func Install(ctx context.Context, store document.Store, now func() time.Time, lo
 
 // Load reads the schema of a site that was installed before, by this binary or
 // one that ships the same Version.
-func Load(ctx context.Context, store document.Store) (*document.Schema, error) {
+func Load(ctx context.Context, store document.Store) (*doctype.Schema, error) {
 	all, err := shipped()
 	if err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func Load(ctx context.Context, store document.Store) (*document.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	var schema *document.Schema
+	var schema *doctype.Schema
 	err = store.Read(ctx, func(tx document.Tx) error {
 		schema, err = document.LoadSchema(ctx, tx, all.boot, v.Schema)
 		return err
@@ -62,7 +63,7 @@ func Version() (string, error) {
 
 // Boot is the built-in DocTypes by themselves: enough to read the DocTypes that
 // are stored.
-func Boot() (*document.Schema, error) {
+func Boot() (*doctype.Schema, error) {
 	all, err := shipped()
 	if err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func Boot() (*document.Schema, error) {
 
 type installer struct {
 	store document.Store
-	boot  *document.Schema
+	boot  *doctype.Schema
 	now   func() time.Time
 	log   *slog.Logger
 }
@@ -88,7 +89,7 @@ func (in *installer) definitions(ctx context.Context, all []*builtin) error {
 		}
 		var changed []*builtin
 		for _, b := range all {
-			stored, err := tx.Get(ctx, in.boot, in.boot.DocType(document.DocTypeName), b.Name, true)
+			stored, err := tx.Get(ctx, in.boot, in.boot.DocType(doctype.DocTypeName), b.Name, true)
 			if fault.KindOf(err) == fault.NotFound {
 				stored, err = nil, nil
 			}
@@ -112,12 +113,12 @@ func (in *installer) definitions(ctx context.Context, all []*builtin) error {
 	})
 }
 
-func (in *installer) definition(ctx context.Context, tx document.Tx, b *builtin, stored *document.Document) error {
+func (in *installer) definition(ctx context.Context, tx document.Tx, b *builtin, stored *doctype.Document) error {
 	dt := in.boot.DocType(b.Name)
 	if err := tx.Migrate(ctx, dt); err != nil {
 		return err
 	}
-	doc, err := in.document(in.boot.DocType(document.DocTypeName), b.values)
+	doc, err := in.document(in.boot.DocType(doctype.DocTypeName), b.values)
 	if err != nil {
 		return err
 	}
@@ -133,26 +134,26 @@ func (in *installer) definition(ctx context.Context, tx document.Tx, b *builtin,
 	if stored == nil {
 		return tx.Insert(ctx, doc)
 	}
-	_, err = tx.Update(ctx, in.boot, doc, doc.Type.Columns[document.ColModified:], doc.Type.Tables, "")
+	_, err = tx.Update(ctx, in.boot, doc, doc.Type.Columns[doctype.ColModified:], doc.Type.Tables, "")
 	return err
 }
 
 // document makes a document of shipped values; unknown keys are a mistake in
 // the shipped file.
-func (in *installer) document(dt *document.DocType, values map[string]any) (*document.Document, error) {
-	doc := document.NewDocument(dt)
+func (in *installer) document(dt *doctype.DocType, values map[string]any) (*doctype.Document, error) {
+	doc := doctype.NewDocument(dt)
 	for key, v := range values {
 		f := dt.Field(key)
 		switch {
 		case key == "doctype":
 		case f == nil:
 			return nil, fmt.Errorf("%s has no field %s", dt.Name, key)
-		case f.Kind == document.Rows:
+		case f.Kind == doctype.Rows:
 			if err := in.rows(doc, f, v); err != nil {
 				return nil, err
 			}
 		default:
-			got, err := document.Coerce(f, v, in.now().Location())
+			got, err := doctype.Coerce(f, v, in.now().Location())
 			if err != nil {
 				return nil, err
 			}
@@ -162,10 +163,10 @@ func (in *installer) document(dt *document.DocType, values map[string]any) (*doc
 	return doc, nil
 }
 
-func (in *installer) rows(doc *document.Document, table *document.Field, v any) error {
+func (in *installer) rows(doc *doctype.Document, table *doctype.Field, v any) error {
 	child := in.boot.DocType(table.Options)
 	list, _ := v.([]any)
-	rows := make([]*document.Document, 0, len(list))
+	rows := make([]*doctype.Document, 0, len(list))
 	for _, item := range list {
 		values, _ := item.(map[string]any)
 		row, err := in.document(child, values)
@@ -180,9 +181,9 @@ func (in *installer) rows(doc *document.Document, table *document.Field, v any) 
 }
 
 // own stamps a document as made by the platform.
-func (in *installer) own(doc *document.Document) {
-	now := document.FormatDatetime(in.now())
-	for _, d := range append([]*document.Document{doc}, document.RowsOf(doc)...) {
+func (in *installer) own(doc *doctype.Document) {
+	now := doctype.FormatDatetime(in.now())
+	for _, d := range append([]*doctype.Document{doc}, document.RowsOf(doc)...) {
 		d.Put("owner", identity.Administrator)
 		d.Put("modified_by", identity.Administrator)
 		d.Put("creation", now)
@@ -199,7 +200,7 @@ func (in *installer) own(doc *document.Document) {
 }
 
 // records stores the shipped records that are not there yet.
-func (in *installer) records(ctx context.Context, schema *document.Schema, all []map[string]any) error {
+func (in *installer) records(ctx context.Context, schema *doctype.Schema, all []map[string]any) error {
 	return in.store.Write(ctx, document.Alone, func(tx document.Tx) error {
 		// The row of the counter keeps other processes that install from finding
 		// the same records absent.
@@ -216,7 +217,7 @@ func (in *installer) records(ctx context.Context, schema *document.Schema, all [
 	})
 }
 
-func (in *installer) record(ctx context.Context, tx document.Tx, schema *document.Schema, values map[string]any) error {
+func (in *installer) record(ctx context.Context, tx document.Tx, schema *doctype.Schema, values map[string]any) error {
 	dt := schema.DocType(values["doctype"].(string))
 	doc, err := in.document(dt, values)
 	if err != nil {

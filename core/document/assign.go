@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
@@ -21,29 +22,29 @@ type assignment struct {
 // fields and fields above the levels are left alone; a supplied child table replaces the
 // stored one, keeping rows that come with their name. In a new document null
 // leaves the default as it is.
-func (a *assignment) document(doc *Document, values map[string]any, fresh bool) error {
+func (a *assignment) document(doc *doctype.Document, values map[string]any, fresh bool) error {
 	for key, v := range values {
 		f := doc.Type.Field(key)
-		if f == nil || f.Kind == NoValue || f.IsInternal() || !a.levels.Has(f.PermLevel) || fresh && v == nil {
+		if f == nil || f.Kind == doctype.NoValue || f.IsInternal() || !a.levels.Has(f.PermLevel) || fresh && v == nil {
 			continue
 		}
 		switch {
 		case f.Standard:
 			if f.Name == "docstatus" && a.status {
-				n, err := CoerceInt(f, v)
+				n, err := doctype.CoerceInt(f, v)
 				if err != nil {
 					return err
 				}
 				doc.Put("docstatus", n)
 			}
-		case f.Kind == Rows:
+		case f.Kind == doctype.Rows:
 			if err := a.rows(doc, f, v); err != nil {
 				return err
 			}
 		case f.IsPassword() && isMask(v):
 			// What a read showed comes back: the secret stays.
 		default:
-			got, err := Coerce(f, v, a.s.zone())
+			got, err := doctype.Coerce(f, v, a.s.zone())
 			if err != nil {
 				return err
 			}
@@ -63,7 +64,7 @@ func isMask(v any) bool {
 	return s != "" && len(s) == len("**********") && s == "**********"
 }
 
-func (a *assignment) rows(doc *Document, table *Field, v any) error {
+func (a *assignment) rows(doc *doctype.Document, table *doctype.Field, v any) error {
 	list, ok := v.([]any)
 	if !ok && v != nil {
 		return fault.Invalid("DataError", "%s must be a list of rows", table.Title())
@@ -72,11 +73,11 @@ func (a *assignment) rows(doc *Document, table *Field, v any) error {
 	if child == nil {
 		return fault.Missing("DocType %s not found", table.Options)
 	}
-	stored := make(map[string]*Document)
+	stored := make(map[string]*doctype.Document)
 	for _, row := range doc.Rows(table.Name) {
 		stored[row.Name()] = row
 	}
-	rows := make([]*Document, 0, len(list))
+	rows := make([]*doctype.Document, 0, len(list))
 	for _, item := range list {
 		row, err := a.row(child, stored, item)
 		if err != nil {
@@ -90,7 +91,7 @@ func (a *assignment) rows(doc *Document, table *Field, v any) error {
 
 // row makes one row. A row that names a stored one changes it; each stored row
 // is used once, so that a repeated name makes a new row.
-func (a *assignment) row(child *DocType, stored map[string]*Document, item any) (*Document, error) {
+func (a *assignment) row(child *doctype.DocType, stored map[string]*doctype.Document, item any) (*doctype.Document, error) {
 	values, ok := item.(map[string]any)
 	if !ok {
 		return nil, fault.Invalid("DataError", "A row of %s must be an object", child.Name)
@@ -99,7 +100,7 @@ func (a *assignment) row(child *DocType, stored map[string]*Document, item any) 
 	row := stored[name]
 	delete(stored, name)
 	if row == nil {
-		row = NewDocument(child)
+		row = doctype.NewDocument(child)
 		row.Put("name", HashName(a.s.now()))
 		a.s.applyDefaults(row, a.caller)
 		return row, a.document(row, values, true)
@@ -110,7 +111,7 @@ func (a *assignment) row(child *DocType, stored map[string]*Document, item any) 
 		return nil, err
 	}
 	if !slices.Equal(was, row.Values()) {
-		row.Values()[ColModified] = nil // stamped anew
+		row.Values()[doctype.ColModified] = nil // stamped anew
 	}
 	return row, nil
 }
@@ -126,7 +127,7 @@ func (s *Service) Assign(ev *Event, values map[string]any) error {
 
 // applyDefaults fills what is empty in a new document before the values that
 // were sent go in (reference, section 2.2).
-func (s *Service) applyDefaults(doc *Document, caller *identity.Caller) {
+func (s *Service) applyDefaults(doc *doctype.Document, caller *identity.Caller) {
 	for _, f := range doc.Type.Columns {
 		if f.Standard || doc.Values()[f.Index] != f.Zero() {
 			continue
@@ -135,7 +136,7 @@ func (s *Service) applyDefaults(doc *Document, caller *identity.Caller) {
 		if text == "" {
 			continue
 		}
-		if v, err := Coerce(f, text, s.zone()); err == nil {
+		if v, err := doctype.Coerce(f, text, s.zone()); err == nil {
 			doc.Values()[f.Index] = v
 		}
 	}
@@ -143,7 +144,7 @@ func (s *Service) applyDefaults(doc *Document, caller *identity.Caller) {
 
 // defaultText is what a field holds when nothing else is said; a Select without
 // a default holds its first option.
-func (s *Service) defaultText(f *Field, caller *identity.Caller) string {
+func (s *Service) defaultText(f *doctype.Field, caller *identity.Caller) string {
 	switch f.Default {
 	case "":
 		if f.Type == "Select" {
@@ -151,12 +152,12 @@ func (s *Service) defaultText(f *Field, caller *identity.Caller) string {
 			return first
 		}
 	case "Today", "today":
-		if f.Kind == Date || f.Kind == Datetime {
-			return FormatDatetime(s.now())[:len(DateLayout)]
+		if f.Kind == doctype.Date || f.Kind == doctype.Datetime {
+			return doctype.FormatDatetime(s.now())[:len(doctype.DateLayout)]
 		}
 	case "now", "Now":
-		if f.Kind == Datetime || f.Kind == Time {
-			return FormatDatetime(s.now())
+		if f.Kind == doctype.Datetime || f.Kind == doctype.Time {
+			return doctype.FormatDatetime(s.now())
 		}
 	case "__user":
 		return caller.User

@@ -3,6 +3,7 @@ package document
 import (
 	"context"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 )
@@ -11,7 +12,7 @@ import (
 // or alters its table in the same transaction, and makes every process load it.
 type definitions struct{ s *Service }
 
-func (definitions) Handles(typeName string) bool { return typeName == DocTypeName }
+func (definitions) Handles(typeName string) bool { return typeName == doctype.DocTypeName }
 func (definitions) Guest(string) bool            { return false }
 
 func (d definitions) Run(ctx context.Context, ev *Event) error {
@@ -24,7 +25,7 @@ func (d definitions) Run(ctx context.Context, ev *Event) error {
 		if ev.Before == nil {
 			return nil // AfterInsert has done it
 		}
-		old, err := Define(DefinitionOf(ev.Before))
+		old, err := doctype.Define(doctype.DefinitionOf(ev.Before))
 		if err != nil {
 			return err
 		}
@@ -48,7 +49,7 @@ func (d definitions) Run(ctx context.Context, ev *Event) error {
 
 // current makes changes of DocTypes follow each other, in whichever process
 // they are made, and returns the DocTypes that this one finds.
-func (d definitions) current(ctx context.Context, tx Tx) (*Schema, error) {
+func (d definitions) current(ctx context.Context, tx Tx) (*doctype.Schema, error) {
 	version, err := tx.BumpSchema(ctx)
 	if err != nil {
 		return nil, err
@@ -78,11 +79,11 @@ func (d definitions) validate(ctx context.Context, ev *Event) error {
 	if ev.Before != nil {
 		doc.Put("table_name", ev.Before.Text("table_name"))
 		d.addFields(doc)
-		FixColumns(doc, ev.Before)
+		doctype.FixColumns(doc, ev.Before)
 	} else if err := d.place(ctx, ev, sc); err != nil {
 		return err
 	}
-	dt, err := Define(DefinitionOf(doc))
+	dt, err := doctype.Define(doctype.DefinitionOf(doc))
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (d definitions) validate(ctx context.Context, ev *Event) error {
 }
 
 // addFields adds the fields that a kind of DocType brings with it.
-func (d definitions) addFields(doc *Document) {
+func (d definitions) addFields(doc *doctype.Document) {
 	if doc.Bool("is_submittable") {
 		d.addField(doc, "amended_from", "Link", doc.Name())
 	}
@@ -112,14 +113,14 @@ func (d definitions) addFields(doc *Document) {
 	}
 }
 
-func (d definitions) addField(doc *Document, name, fieldtype, options string) {
+func (d definitions) addField(doc *doctype.Document, name, fieldtype, options string) {
 	rows := doc.Rows("fields")
 	for _, row := range rows {
 		if row.Text("fieldname") == name {
 			return
 		}
 	}
-	row := NewDocument(d.s.Schema().DocType(DocFieldName))
+	row := doctype.NewDocument(d.s.Schema().DocType(doctype.DocFieldName))
 	row.Put("name", HashName(d.s.now()))
 	row.Put("fieldname", name)
 	row.Put("fieldtype", fieldtype)
@@ -127,22 +128,22 @@ func (d definitions) addField(doc *Document, name, fieldtype, options string) {
 		row.Put("options", options)
 	}
 	row.Put("parent", doc.Name())
-	stampRow(doc, "fields", len(rows), row, doc.Modified(), &identity.Caller{User: doc.TextAt(ColModifiedBy)})
+	stampRow(doc, "fields", len(rows), row, doc.Modified(), &identity.Caller{User: doc.TextAt(doctype.ColModifiedBy)})
 	doc.PutRows("fields", append(rows, row))
 }
 
 // checkKind refuses to turn a DocType into another kind, and to number documents
 // that have names.
-func (d definitions) checkKind(ctx context.Context, ev *Event, dt *DocType) error {
-	old, err := Define(DefinitionOf(ev.Before))
+func (d definitions) checkKind(ctx context.Context, ev *Event, dt *doctype.DocType) error {
+	old, err := doctype.Define(doctype.DefinitionOf(ev.Before))
 	if err != nil {
 		return err
 	}
 	if old.Child != dt.Child || old.Single != dt.Single {
 		return fault.Invalid("", "%s cannot change between a document, a child table and a single", dt.Name)
 	}
-	if name := old.Columns[ColName]; name.Numbered != dt.Columns[ColName].Numbered {
-		some := &Select{DocType: old, Columns: []Column{{Operand: Operand{Field: name}, Key: "name"}}, Length: 1}
+	if name := old.Columns[doctype.ColName]; name.Numbered != dt.Columns[doctype.ColName].Numbered {
+		some := &doctype.Select{DocType: old, Columns: []doctype.Column{{Operand: doctype.Operand{Field: name}, Key: "name"}}, Length: 1}
 		return ev.Tx.Rows(ctx, some, func([]any) error {
 			return fault.Invalid("", "%s has documents: it cannot change to or from autoincrement", dt.Name)
 		})

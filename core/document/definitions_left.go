@@ -4,14 +4,15 @@ import (
 	"context"
 	"encoding/json"
 
+	"armature/core/doctype"
 	"armature/core/query"
 )
 
 // left is what the deletion of DocTypes has left behind: their tables stay, and
 // Deleted Document says whose they are and what is in which column.
 type left struct {
-	before *Document       // the last definition under the name that is asked for; nil: none
-	others map[string]bool // tables of deleted DocTypes under other names, or with names of another kind
+	before *doctype.Document // the last definition under the name that is asked for; nil: none
+	others map[string]bool   // tables of deleted DocTypes under other names, or with names of another kind
 }
 
 // leftDefinition is what is read of a deleted definition.
@@ -28,17 +29,17 @@ type leftDefinition struct {
 }
 
 // readLeft looks through the definitions that were deleted, the last first.
-func (d definitions) readLeft(ctx context.Context, tx Tx, sc *Schema, name, naming string) (left, error) {
+func (d definitions) readLeft(ctx context.Context, tx Tx, sc *doctype.Schema, name, naming string) (left, error) {
 	l := left{others: map[string]bool{}}
 	deleted := sc.DocType("Deleted Document")
 	if deleted == nil {
 		return l, nil // while the built-in DocTypes are being installed
 	}
-	sel := &Select{
+	sel := &doctype.Select{
 		DocType: deleted,
-		Columns: []Column{{Operand: Operand{Field: deleted.Field("data")}, Key: "data"}},
-		Where:   Compare{Operand{Field: deleted.Field("deleted_doctype")}, query.Eq, DocTypeName},
-		Order:   []OrderBy{{Operand: Operand{Field: deleted.Columns[ColCreation]}, Desc: true}},
+		Columns: []doctype.Column{{Operand: doctype.Operand{Field: deleted.Field("data")}, Key: "data"}},
+		Where:   doctype.Compare{Operand: doctype.Operand{Field: deleted.Field("deleted_doctype")}, Op: query.Eq, Value: doctype.DocTypeName},
+		Order:   []doctype.OrderBy{{Operand: doctype.Operand{Field: deleted.Columns[doctype.ColCreation]}, Desc: true}},
 	}
 	err := tx.Rows(ctx, sel, func(v []any) error {
 		var def leftDefinition
@@ -47,7 +48,7 @@ func (d definitions) readLeft(ctx context.Context, tx Tx, sc *Schema, name, nami
 			return nil // changed by hand: what is in its table stays unknown
 		}
 		switch {
-		case def.Name != name, Numbered(def.Naming) != Numbered(naming):
+		case def.Name != name, doctype.Numbered(def.Naming) != doctype.Numbered(naming):
 			l.others[def.Table] = true
 		case l.before == nil:
 			l.before = def.document(sc)
@@ -58,14 +59,14 @@ func (d definitions) readLeft(ctx context.Context, tx Tx, sc *Schema, name, nami
 }
 
 // document is as much of the definition as fixColumns asks for.
-func (def *leftDefinition) document(sc *Schema) *Document {
-	doc := NewDocument(sc.DocType(DocTypeName))
+func (def *leftDefinition) document(sc *doctype.Schema) *doctype.Document {
+	doc := doctype.NewDocument(sc.DocType(doctype.DocTypeName))
 	doc.Put("name", def.Name)
 	doc.Put("table_name", def.Table)
 	doc.Put("retired_columns", def.Retired)
-	var rows []*Document
+	var rows []*doctype.Document
 	for _, f := range def.Fields {
-		row := NewDocument(sc.DocType(DocFieldName))
+		row := doctype.NewDocument(sc.DocType(doctype.DocFieldName))
 		row.Put("fieldname", f.Name)
 		row.Put("fieldtype", f.Type)
 		row.Put("column_name", f.Column)
@@ -77,20 +78,20 @@ func (def *leftDefinition) document(sc *Schema) *Document {
 
 // place gives a new DocType its table and its columns: those of the deleted one
 // of its name, whose documents come back with what still fits, or fresh ones.
-func (d definitions) place(ctx context.Context, ev *Event, sc *Schema) error {
+func (d definitions) place(ctx context.Context, ev *Event, sc *doctype.Schema) error {
 	l, err := d.readLeft(ctx, ev.Tx, sc, ev.Doc.Name(), ev.Doc.Text("autoname"))
 	if err != nil {
 		return err
 	}
-	table := TableName(ev.Doc.Name())
+	table := doctype.TableName(ev.Doc.Name())
 	if l.before != nil {
 		table = l.before.Text("table_name")
 	}
-	ev.Doc.Put("table_name", FreeTable(sc, table, l.others))
+	ev.Doc.Put("table_name", doctype.FreeTable(sc, table, l.others))
 	if ev.Doc.Text("table_name") != table {
 		l.before = nil
 	}
 	d.addFields(ev.Doc)
-	FixColumns(ev.Doc, l.before)
+	doctype.FixColumns(ev.Doc, l.before)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/query"
 )
@@ -13,8 +14,8 @@ import (
 const copyPage = 1000
 
 // migrate brings the table to the definition that was saved.
-func (d definitions) migrate(ctx context.Context, ev *Event, old *DocType) error {
-	dt, err := Define(DefinitionOf(ev.Doc))
+func (d definitions) migrate(ctx context.Context, ev *Event, old *doctype.DocType) error {
+	dt, err := doctype.Define(doctype.DefinitionOf(ev.Doc))
 	if err != nil {
 		return err
 	}
@@ -36,20 +37,20 @@ func (d definitions) migrate(ctx context.Context, ev *Event, old *DocType) error
 
 // checkUnique looks for two documents with one value in a field that is to be
 // unique, to name it: the index would only say that there are some.
-func (d definitions) checkUnique(ctx context.Context, tx Tx, old, dt *DocType) error {
+func (d definitions) checkUnique(ctx context.Context, tx Tx, old, dt *doctype.DocType) error {
 	for _, f := range dt.Columns {
 		had := columnField(old, f.Column)
 		if !f.Unique || had == nil || had.Unique || f.Standard {
 			continue
 		}
-		sel := &Select{
+		sel := &doctype.Select{
 			DocType: old, Length: 1,
-			Columns: []Column{{Operand: Operand{Field: had}, Key: "value"}, {Func: query.Count, Key: "n"}},
-			Group:   []Operand{{Field: had}},
-			Order:   []OrderBy{{Alias: "n", Desc: true}},
+			Columns: []doctype.Column{{Operand: doctype.Operand{Field: had}, Key: "value"}, {Func: query.Count, Key: "n"}},
+			Group:   []doctype.Operand{{Field: had}},
+			Order:   []doctype.OrderBy{{Alias: "n", Desc: true}},
 		}
 		if had.Kind.Nullable() {
-			sel.Where = Compare{Operand{Field: had}, query.Is, true}
+			sel.Where = doctype.Compare{Operand: doctype.Operand{Field: had}, Op: query.Is, Value: true}
 		}
 		err := tx.Rows(ctx, sel, func(v []any) error {
 			if n, _ := v[1].(int64); n > 1 {
@@ -64,7 +65,7 @@ func (d definitions) checkUnique(ctx context.Context, tx Tx, old, dt *DocType) e
 	return nil
 }
 
-func columnField(dt *DocType, column string) *Field {
+func columnField(dt *doctype.DocType, column string) *doctype.Field {
 	for _, f := range dt.Columns {
 		if f.Column == column {
 			return f
@@ -74,7 +75,7 @@ func columnField(dt *DocType, column string) *Field {
 }
 
 // notUnique says of a DocType what the store says of a document.
-func notUnique(err error, dt *DocType) error {
+func notUnique(err error, dt *doctype.DocType) error {
 	if errors.Is(err, fault.New(fault.Validation, "UniqueValidationError", "")) {
 		return fault.Wrap(fault.Validation, "NonUniqueError", err, "%s: %s", dt.Name, fault.From(err).Message)
 	}
@@ -84,9 +85,9 @@ func notUnique(err error, dt *DocType) error {
 // convert fills the new column of each field whose type has changed with what
 // its old values are in the new type. What has no such form stays in the old
 // column, which comes back with the old type.
-func (d definitions) convert(ctx context.Context, ev *Event, old, dt *DocType) error {
+func (d definitions) convert(ctx context.Context, ev *Event, old, dt *doctype.DocType) error {
 	for _, row := range ev.Doc.Rows("fields") {
-		had := FieldBefore(ev.Doc, ev.Before, row)
+		had := doctype.FieldBefore(ev.Doc, ev.Before, row)
 		if had == nil || had.Text("column_name") == "" || row.Text("column_name") == "" || had.Text("column_name") == row.Text("column_name") {
 			continue
 		}
@@ -94,7 +95,7 @@ func (d definitions) convert(ctx context.Context, ev *Event, old, dt *DocType) e
 		if from == nil || to == nil || from.Index < 0 || to.Index < 0 {
 			continue
 		}
-		if _, err := ev.Tx.Replace(ctx, dt, to, AllOf{}, to.Zero()); err != nil { // of an earlier time with this type
+		if _, err := ev.Tx.Replace(ctx, dt, to, doctype.AllOf{}, to.Zero()); err != nil { // of an earlier time with this type
 			return err
 		}
 		if err := d.convertField(ctx, ev.Tx, old, dt, from, to); err != nil {
@@ -104,17 +105,17 @@ func (d definitions) convert(ctx context.Context, ev *Event, old, dt *DocType) e
 	return nil
 }
 
-func (d definitions) convertField(ctx context.Context, tx Tx, old, dt *DocType, from, to *Field) error {
-	name := old.Columns[ColName]
+func (d definitions) convertField(ctx context.Context, tx Tx, old, dt *doctype.DocType, from, to *doctype.Field) error {
+	name := old.Columns[doctype.ColName]
 	for last := ""; ; {
 		var page [][2]any
-		sel := &Select{
+		sel := &doctype.Select{
 			DocType: old, Length: copyPage,
-			Columns: []Column{{Operand: Operand{Field: name}, Key: "name"}, {Operand: Operand{Field: from}, Key: "value"}},
-			Order:   []OrderBy{{Operand: Operand{Field: name}}},
+			Columns: []doctype.Column{{Operand: doctype.Operand{Field: name}, Key: "name"}, {Operand: doctype.Operand{Field: from}, Key: "value"}},
+			Order:   []doctype.OrderBy{{Operand: doctype.Operand{Field: name}}},
 		}
 		if last != "" {
-			sel.Where = Compare{Operand{Field: name}, query.Gt, last}
+			sel.Where = doctype.Compare{Operand: doctype.Operand{Field: name}, Op: query.Gt, Value: last}
 		}
 		err := tx.Rows(ctx, sel, func(v []any) error {
 			page = append(page, [2]any{v[0], v[1]})
@@ -125,7 +126,7 @@ func (d definitions) convertField(ctx context.Context, tx Tx, old, dt *DocType, 
 		}
 		for _, p := range page {
 			last, _ = p[0].(string)
-			v, err := Coerce(to, p[1], d.s.zone())
+			v, err := doctype.Coerce(to, p[1], d.s.zone())
 			if err != nil || v == to.Zero() {
 				continue
 			}

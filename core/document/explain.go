@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
@@ -78,7 +79,7 @@ func (s *Service) Explain(ctx context.Context, tx Tx, caller *identity.Caller, d
 	return x, s.explainDocument(ctx, tx, g, doc, x, say)
 }
 
-func (s *Service) explainDocument(ctx context.Context, tx Tx, g *guard, doc *Document, x *Explanation, say func(string, ...any)) error {
+func (s *Service) explainDocument(ctx context.Context, tx Tx, g *guard, doc *doctype.Document, x *Explanation, say func(string, ...any)) error {
 	switch err := g.admit(ctx, s, tx, doc.Values()); {
 	case err == nil && g.admits(doc.Values()):
 		x.Allowed = true

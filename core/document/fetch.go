@@ -4,13 +4,14 @@ import (
 	"context"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/query"
 )
 
 // fetch refills the fields that copy a value of a linked document (fetch_from
 // "link_field.field"), in the document and in its rows. It reads without regard
 // to the caller's rights: the DocType says what is copied, not the caller.
-func (s *Service) fetch(ctx context.Context, tx Tx, doc *Document) error {
+func (s *Service) fetch(ctx context.Context, tx Tx, doc *doctype.Document) error {
 	for _, f := range doc.Type.Fetches {
 		if err := s.fetchField(ctx, tx, doc, f); err != nil {
 			return err
@@ -24,7 +25,7 @@ func (s *Service) fetch(ctx context.Context, tx Tx, doc *Document) error {
 	return nil
 }
 
-func (s *Service) fetchField(ctx context.Context, tx Tx, doc *Document, f *Field) error {
+func (s *Service) fetchField(ctx context.Context, tx Tx, doc *doctype.Document, f *doctype.Field) error {
 	via, source, _ := strings.Cut(f.FetchFrom, ".")
 	link := doc.Type.Field(via)
 	if link == nil || !link.IsLink() {
@@ -48,14 +49,14 @@ func (s *Service) fetchField(ctx context.Context, tx Tx, doc *Document, f *Field
 	if from == nil || from.Index < 0 || from.IsPassword() || from.IsInternal() {
 		return nil
 	}
-	sel := &Select{
+	sel := &doctype.Select{
 		DocType: target,
-		Columns: []Column{{Operand: Operand{Field: from}, Key: source}},
-		Where:   Compare{Operand{Field: target.Columns[ColName]}, query.Eq, name},
+		Columns: []doctype.Column{{Operand: doctype.Operand{Field: from}, Key: source}},
+		Where:   doctype.Compare{Operand: doctype.Operand{Field: target.Columns[doctype.ColName]}, Op: query.Eq, Value: name},
 		Length:  1,
 	}
 	return tx.Rows(ctx, sel, func(values []any) error {
-		v, err := Coerce(f, values[0], s.zone())
+		v, err := doctype.Coerce(f, values[0], s.zone())
 		if err == nil {
 			doc.Values()[f.Index] = v
 		}

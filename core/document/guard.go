@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
@@ -15,7 +16,7 @@ import (
 // DocShare opens a document that they close.
 type guard struct {
 	caller *identity.Caller
-	dt     *DocType
+	dt     *doctype.DocType
 	right  permission.Right
 	access permission.Access
 	limits []limit
@@ -24,7 +25,7 @@ type guard struct {
 
 // guard makes the guard; a right the caller can have on no document at all is a
 // fault, and so is one that the caller's token does not reach.
-func (s *Service) guard(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, right permission.Right) (*guard, error) {
+func (s *Service) guard(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, right permission.Right) (*guard, error) {
 	if !inScope(caller, dt, right) {
 		return nil, outOfScope(dt, right)
 	}
@@ -81,7 +82,7 @@ func (g *guard) admit(ctx context.Context, s *Service, tx Tx, values []any) erro
 	if g.open() || g.admits(values) {
 		return nil
 	}
-	name, _ := values[ColName].(string)
+	name, _ := values[doctype.ColName].(string)
 	if g.shared {
 		names, err := g.shares(ctx, s, tx, name)
 		if err != nil || len(names) > 0 {
@@ -89,7 +90,7 @@ func (g *guard) admit(ctx context.Context, s *Service, tx Tx, values []any) erro
 		}
 	}
 	if s.beyond != nil && g.access != permission.None && s.beyond.Covers(g.dt.Name) {
-		ok, err := s.beyond.Admits(ctx, tx, g.caller, LoadDocument(g.dt, values), g.right)
+		ok, err := s.beyond.Admits(ctx, tx, g.caller, doctype.LoadDocument(g.dt, values), g.right)
 		if ok || err != nil {
 			return err
 		}
@@ -104,21 +105,21 @@ func (g *guard) shares(ctx context.Context, s *Service, tx Tx, name string) ([]a
 	if dt == nil || g.caller.IsGuest() {
 		return nil, nil
 	}
-	where := AllOf{
-		Compare{Operand{Field: dt.Field("share_doctype")}, query.Eq, g.dt.Name},
-		Compare{Operand{Field: dt.Field(g.right.String())}, query.Eq, int64(1)},
-		AnyOf{
-			Compare{Operand{Field: dt.Field("user")}, query.Eq, g.caller.User},
-			Compare{Operand{Field: dt.Field("everyone")}, query.Eq, int64(1)},
+	where := doctype.AllOf{
+		doctype.Compare{Operand: doctype.Operand{Field: dt.Field("share_doctype")}, Op: query.Eq, Value: g.dt.Name},
+		doctype.Compare{Operand: doctype.Operand{Field: dt.Field(g.right.String())}, Op: query.Eq, Value: int64(1)},
+		doctype.AnyOf{
+			doctype.Compare{Operand: doctype.Operand{Field: dt.Field("user")}, Op: query.Eq, Value: g.caller.User},
+			doctype.Compare{Operand: doctype.Operand{Field: dt.Field("everyone")}, Op: query.Eq, Value: int64(1)},
 		},
 	}
 	if name != "" {
-		where = append(where, Compare{Operand{Field: dt.Field("share_name")}, query.Eq, name})
+		where = append(where, doctype.Compare{Operand: doctype.Operand{Field: dt.Field("share_name")}, Op: query.Eq, Value: name})
 	}
 	var names []any
-	err := tx.Rows(ctx, &Select{
+	err := tx.Rows(ctx, &doctype.Select{
 		DocType: dt, Where: where,
-		Columns: []Column{{Operand: Operand{Field: dt.Field("share_name")}, Key: "share_name"}},
+		Columns: []doctype.Column{{Operand: doctype.Operand{Field: dt.Field("share_name")}, Key: "share_name"}},
 	}, func(v []any) error {
 		names = append(names, v[0])
 		return nil
@@ -127,11 +128,11 @@ func (g *guard) shares(ctx context.Context, s *Service, tx Tx, name string) ([]a
 }
 
 // where is the guard as a condition on a list; nil when every row passes.
-func (g *guard) where(ctx context.Context, s *Service, tx Tx) (Where, error) {
+func (g *guard) where(ctx context.Context, s *Service, tx Tx) (doctype.Where, error) {
 	if g.open() {
 		return nil, nil
 	}
-	var byRole Where = AnyOf{} // never
+	var byRole doctype.Where = doctype.AnyOf{} // never
 	if g.access != permission.None {
 		byRole = g.byRole()
 		if s.beyond != nil && g.right == permission.Read && s.beyond.Covers(g.dt.Name) {
@@ -140,7 +141,7 @@ func (g *guard) where(ctx context.Context, s *Service, tx Tx) (Where, error) {
 				return nil, err
 			}
 			if more != nil {
-				byRole = AnyOf{byRole, more}
+				byRole = doctype.AnyOf{byRole, more}
 			}
 		}
 	}
@@ -151,15 +152,15 @@ func (g *guard) where(ctx context.Context, s *Service, tx Tx) (Where, error) {
 	if err != nil || len(names) == 0 {
 		return byRole, err
 	}
-	return AnyOf{byRole, Compare{Operand{Field: g.dt.Columns[ColName]}, query.In, names}}, nil
+	return doctype.AnyOf{byRole, doctype.Compare{Operand: doctype.Operand{Field: g.dt.Columns[doctype.ColName]}, Op: query.In, Value: names}}, nil
 }
 
-func (g *guard) byRole() Where {
-	var all AllOf
+func (g *guard) byRole() doctype.Where {
+	var all doctype.AllOf
 	for _, l := range g.limits {
-		in := Compare{Operand{Field: l.field}, query.In, l.values}
+		in := doctype.Compare{Operand: doctype.Operand{Field: l.field}, Op: query.In, Value: l.values}
 		if l.empty {
-			all = append(all, AnyOf{in, Compare{Operand{Field: l.field}, query.Is, false}})
+			all = append(all, doctype.AnyOf{in, doctype.Compare{Operand: doctype.Operand{Field: l.field}, Op: query.Is, Value: false}})
 		} else {
 			all = append(all, in)
 		}
@@ -167,17 +168,17 @@ func (g *guard) byRole() Where {
 	if g.access == permission.Full {
 		return all
 	}
-	var mine AnyOf
+	var mine doctype.AnyOf
 	for _, f := range g.dt.Owners {
-		mine = append(mine, Compare{Operand{Field: f}, query.Eq, g.caller.User})
+		mine = append(mine, doctype.Compare{Operand: doctype.Operand{Field: f}, Op: query.Eq, Value: g.caller.User})
 	}
 	if g.right == permission.Read && g.dt.Public != nil {
-		mine = append(mine, Compare{Operand{Field: g.dt.Public}, query.Eq, int64(1)})
+		mine = append(mine, doctype.Compare{Operand: doctype.Operand{Field: g.dt.Public}, Op: query.Eq, Value: int64(1)})
 	}
 	return append(all, mine)
 }
 
-func denied(caller *identity.Caller, dt *DocType, right permission.Right, name string) error {
+func denied(caller *identity.Caller, dt *doctype.DocType, right permission.Right, name string) error {
 	what := dt.Name
 	if name != "" {
 		what += " " + name

@@ -3,6 +3,7 @@ package document
 import (
 	"context"
 
+	"armature/core/doctype"
 	"armature/core/identity"
 	"armature/core/permission"
 )
@@ -37,8 +38,8 @@ type Event struct {
 	Name   string
 	Tx     Tx
 	Caller *identity.Caller
-	Doc    *Document
-	Before *Document
+	Doc    *doctype.Document
+	Before *doctype.Document
 }
 
 // Beyond opens documents that the rules of roles close: rights that follow from
@@ -48,13 +49,13 @@ type Event struct {
 type Beyond interface {
 	Covers(doctype string) bool
 	// Admits reports whether the caller has a right on one document.
-	Admits(ctx context.Context, tx Tx, caller *identity.Caller, doc *Document, right permission.Right) (bool, error)
+	Admits(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document, right permission.Right) (bool, error)
 	// Where is the documents beyond their own that the caller sees in lists; nil:
 	// none.
-	Where(caller *identity.Caller) (Where, error)
+	Where(caller *identity.Caller) (doctype.Where, error)
 	// Gone takes along what goes with a document of any DocType that is being
 	// deleted. It is no event: a DocType without hooks stays without.
-	Gone(ctx context.Context, tx Tx, caller *identity.Caller, doc *Document) error
+	Gone(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document) error
 }
 
 // Hooks reacts to events. plugins/dispatch satisfies it for guests, core/host

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
@@ -11,14 +12,14 @@ import (
 
 // Demand reads one document on which the caller has a right. Errors: Denied
 // without it, Missing for an unknown DocType or document.
-func (s *Service) Demand(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, right permission.Right) (*Document, error) {
+func (s *Service) Demand(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, right permission.Right) (*doctype.Document, error) {
 	return s.get(ctx, tx, caller, doctype, name, right, false)
 }
 
 // Discard turns a draft into a cancelled document without its ever having been
 // submitted. Errors: those of Update; DocstatusTransitionError for anything but
 // a draft of a submittable DocType.
-func (s *Service) Discard(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (*Document, error) {
+func (s *Service) Discard(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (*doctype.Document, error) {
 	before, err := s.get(ctx, tx, caller, doctype, name, permission.Write, true)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func (s *Service) Discard(ctx context.Context, tx Tx, caller *identity.Caller, d
 
 // lost says why a write did not happen: a link that leads nowhere, or somebody
 // else's write between our read and ours.
-func (s *Service) lost(ctx context.Context, tx Tx, doc, before *Document) error {
+func (s *Service) lost(ctx context.Context, tx Tx, doc, before *doctype.Document) error {
 	if err := s.checkLinks(ctx, tx, doc, before); err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (s *Service) lost(ctx context.Context, tx Tx, doc, before *Document) error 
 }
 
 // insertRow writes a new document if what it links to exists.
-func (s *Service) insertRow(ctx context.Context, tx Tx, doc, before *Document) error {
+func (s *Service) insertRow(ctx context.Context, tx Tx, doc, before *doctype.Document) error {
 	needs, err := s.needs(ctx, tx, doc, before)
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func (s *Service) insertRow(ctx context.Context, tx Tx, doc, before *Document) e
 
 // save writes what a change of a stored document changed, if what it newly
 // links to exists.
-func (s *Service) save(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *Document) error {
+func (s *Service) save(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *doctype.Document) error {
 	needs, err := s.needs(ctx, tx, doc, before)
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ const commentName = "Comment"
 // AddComment says something about a document that the caller may read. Kind is
 // one of the types of DocType Comment; empty means Comment. The caller is who
 // says it.
-func (s *Service) AddComment(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name, kind, text string) (*Document, error) {
+func (s *Service) AddComment(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name, kind, text string) (*doctype.Document, error) {
 	dt, err := s.lookup(commentName)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"armature/core/doctype"
 	"armature/core/identity"
 	"armature/core/query"
 )
@@ -11,26 +12,26 @@ import (
 // limit is the User Permissions that bear on one field: its value must be one
 // of those, or, for a link, empty.
 type limit struct {
-	field  *Field
+	field  *doctype.Field
 	values []any
 	empty  bool // an empty value passes too
 }
 
 // limits collects the User Permissions that bear on the DocType, by field. One
 // on a node of a tree covers what is below the node, unless it hides that.
-func (s *Service) limits(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType) ([]limit, error) {
+func (s *Service) limits(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType) ([]limit, error) {
 	if len(caller.Restrictions) == 0 || caller.Unchecked() {
 		return nil, nil
 	}
 	var all []limit
-	add := func(f *Field, doctype string, empty bool) error {
+	add := func(f *doctype.Field, doctype string, empty bool) error {
 		values, err := s.permitted(ctx, tx, caller, dt, doctype)
 		if len(values) > 0 {
 			all = append(all, limit{f, values, empty})
 		}
 		return err
 	}
-	if err := add(dt.Columns[ColName], dt.Name, false); err != nil {
+	if err := add(dt.Columns[doctype.ColName], dt.Name, false); err != nil {
 		return nil, err
 	}
 	for _, f := range dt.Links {
@@ -46,7 +47,7 @@ func (s *Service) limits(ctx context.Context, tx Tx, caller *identity.Caller, dt
 
 // permitted lists the documents of allow to which User Permissions narrow the
 // caller in documents of dt; none when they do not.
-func (s *Service) permitted(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, allow string) ([]any, error) {
+func (s *Service) permitted(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, allow string) ([]any, error) {
 	var values, roots []any
 	for _, r := range caller.Restrictions {
 		if r.Allow != allow || r.For != "" && r.For != dt.Name {
@@ -67,7 +68,7 @@ func (s *Service) permitted(ctx context.Context, tx Tx, caller *identity.Caller,
 
 // defaultLinks fills the links of a new document that User Permissions have a
 // default for: the one marked so, or the only one there is.
-func (s *Service) defaultLinks(ctx context.Context, tx Tx, caller *identity.Caller, doc *Document) error {
+func (s *Service) defaultLinks(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document) error {
 	if len(caller.Restrictions) == 0 || caller.Unchecked() {
 		return nil
 	}
@@ -95,7 +96,7 @@ func (s *Service) defaultLinks(ctx context.Context, tx Tx, caller *identity.Call
 	return nil
 }
 
-func bearingOn(all []identity.Restriction, dt *DocType, allow string) []identity.Restriction {
+func bearingOn(all []identity.Restriction, dt *doctype.DocType, allow string) []identity.Restriction {
 	return slices.DeleteFunc(slices.Clone(all), func(r identity.Restriction) bool {
 		return r.Allow != allow || r.For != "" && r.For != dt.Name
 	})
@@ -107,12 +108,12 @@ func (s *Service) markedDefaults(ctx context.Context, tx Tx, caller *identity.Ca
 	if dt == nil {
 		return nil, nil
 	}
-	sel := &Select{DocType: dt, Where: AllOf{
-		Compare{Operand{Field: dt.Field("user")}, query.Eq, caller.User},
-		Compare{Operand{Field: dt.Field("is_default")}, query.Eq, int64(1)},
+	sel := &doctype.Select{DocType: dt, Where: doctype.AllOf{
+		doctype.Compare{Operand: doctype.Operand{Field: dt.Field("user")}, Op: query.Eq, Value: caller.User},
+		doctype.Compare{Operand: doctype.Operand{Field: dt.Field("is_default")}, Op: query.Eq, Value: int64(1)},
 	}}
 	for _, name := range []string{"allow", "for_value", "apply_to_all_doctypes", "applicable_for"} {
-		sel.Columns = append(sel.Columns, Column{Operand: Operand{Field: dt.Field(name)}, Key: name})
+		sel.Columns = append(sel.Columns, doctype.Column{Operand: doctype.Operand{Field: dt.Field(name)}, Key: name})
 	}
 	var all []identity.Restriction
 	err := tx.Rows(ctx, sel, func(v []any) error {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/query"
 )
@@ -13,7 +14,7 @@ import (
 // checkLinks makes sure that what a document links to exists: one query per
 // linked DocType. Links that before holds already are not looked at again: what
 // they name may be gone since, and that is no fault of this change.
-func (s *Service) checkLinks(ctx context.Context, tx Tx, doc, before *Document) error {
+func (s *Service) checkLinks(ctx context.Context, tx Tx, doc, before *doctype.Document) error {
 	wanted := s.links(doc, before)
 	var broken []string
 	for len(wanted) > 0 {
@@ -45,10 +46,10 @@ func (s *Service) checkLinks(ctx context.Context, tx Tx, doc, before *Document) 
 }
 
 // links collects what a document and its rows newly link to.
-func (s *Service) links(doc, before *Document) []link {
+func (s *Service) links(doc, before *doctype.Document) []link {
 	wanted := collectLinks(nil, doc, before, "")
 	for _, t := range doc.Type.Tables {
-		old := make(map[string]*Document)
+		old := make(map[string]*doctype.Document)
 		if before != nil {
 			for _, row := range before.Rows(t.Name) {
 				old[row.Name()] = row
@@ -67,11 +68,11 @@ const maxNeeds = 6
 
 // needs is what a write asks the database to check in its own statement. Links
 // that the schema alone refuses, and many of them, are checked here and now.
-func (s *Service) needs(ctx context.Context, tx Tx, doc, before *Document) ([]Need, error) {
+func (s *Service) needs(ctx context.Context, tx Tx, doc, before *doctype.Document) ([]Need, error) {
 	var needs []Need
 	for _, l := range s.links(doc, before) {
 		dt := s.Schema().DocType(l.doctype)
-		if dt == nil || dt.Single || dt.Name == DocTypeName || len(needs) == maxNeeds {
+		if dt == nil || dt.Single || dt.Name == doctype.DocTypeName || len(needs) == maxNeeds {
 			return nil, s.checkLinks(ctx, tx, doc, before)
 		}
 		if need := (Need{DocType: dt, Name: l.name}); !slices.Contains(needs, need) {
@@ -84,11 +85,11 @@ func (s *Service) needs(ctx context.Context, tx Tx, doc, before *Document) ([]Ne
 // link is one value that has to name a document.
 type link struct {
 	doctype, name string
-	field         *Field
+	field         *doctype.Field
 	where         string
 }
 
-func collectLinks(dst []link, doc, before *Document, where string) []link {
+func collectLinks(dst []link, doc, before *doctype.Document, where string) []link {
 	for _, f := range doc.Type.Columns {
 		if f.Type != "Link" && f.Type != "Dynamic Link" {
 			continue
@@ -120,7 +121,7 @@ func (s *Service) absent(ctx context.Context, tx Tx, typeName string, group []li
 	switch {
 	case dt == nil:
 		return names, nil
-	case typeName == DocTypeName:
+	case typeName == doctype.DocTypeName:
 		return slices.DeleteFunc(names, func(n string) bool { return s.Schema().DocType(n) != nil }), nil
 	case dt.Single:
 		return slices.DeleteFunc(names, func(n string) bool { return n == typeName }), nil
@@ -130,7 +131,7 @@ func (s *Service) absent(ctx context.Context, tx Tx, typeName string, group []li
 
 // refuseLinked refuses to delete what another document links to, and, with
 // live, to cancel what another submitted document links to.
-func (s *Service) refuseLinked(ctx context.Context, tx Tx, doc *Document, live bool) error {
+func (s *Service) refuseLinked(ctx context.Context, tx Tx, doc *doctype.Document, live bool) error {
 	for ref := range references(s.Schema(), doc.Type.Name) {
 		if ref.field.Name == "amended_from" && live || ref.kind != nil && slices.Contains(belonging, ref.dt.Name) {
 			continue
@@ -149,26 +150,26 @@ func (s *Service) refuseLinked(ctx context.Context, tx Tx, doc *Document, live b
 
 // firstWith names a document that links to doc; empty when none does. Rows of
 // doc itself do not count.
-func firstWith(ctx context.Context, tx Tx, ref reference, doc *Document, live bool) (string, error) {
+func firstWith(ctx context.Context, tx Tx, ref reference, doc *doctype.Document, live bool) (string, error) {
 	dt := ref.dt
-	where := AllOf{ref.to(doc.Type.Name, doc.Name())}
+	where := doctype.AllOf{ref.to(doc.Type.Name, doc.Name())}
 	if live {
-		where = append(where, Compare{Operand{Field: dt.Columns[ColDocstatus]}, query.Eq, int64(submitted)})
+		where = append(where, doctype.Compare{Operand: doctype.Operand{Field: dt.Columns[doctype.ColDocstatus]}, Op: query.Eq, Value: int64(submitted)})
 	}
-	columns := []Column{{Operand: Operand{Field: dt.Columns[ColName]}, Key: "name"}}
+	columns := []doctype.Column{{Operand: doctype.Operand{Field: dt.Columns[doctype.ColName]}, Key: "name"}}
 	if dt.Child {
-		where = append(where, AnyOf{
-			Compare{Operand{Field: dt.Columns[ColParent]}, query.Ne, doc.Name()},
-			Compare{Operand{Field: dt.Columns[ColParentType]}, query.Ne, doc.Type.Name},
+		where = append(where, doctype.AnyOf{
+			doctype.Compare{Operand: doctype.Operand{Field: dt.Columns[doctype.ColParent]}, Op: query.Ne, Value: doc.Name()},
+			doctype.Compare{Operand: doctype.Operand{Field: dt.Columns[doctype.ColParentType]}, Op: query.Ne, Value: doc.Type.Name},
 		})
 		columns = append(columns,
-			Column{Operand: Operand{Field: dt.Columns[ColParentType]}, Key: "parenttype"},
-			Column{Operand: Operand{Field: dt.Columns[ColParent]}, Key: "parent"})
+			doctype.Column{Operand: doctype.Operand{Field: dt.Columns[doctype.ColParentType]}, Key: "parenttype"},
+			doctype.Column{Operand: doctype.Operand{Field: dt.Columns[doctype.ColParent]}, Key: "parent"})
 	} else if dt == doc.Type {
-		where = append(where, Compare{Operand{Field: dt.Columns[ColName]}, query.Ne, doc.Name()})
+		where = append(where, doctype.Compare{Operand: doctype.Operand{Field: dt.Columns[doctype.ColName]}, Op: query.Ne, Value: doc.Name()})
 	}
 	var by string
-	err := tx.Rows(ctx, &Select{DocType: dt, Columns: columns, Where: where, Length: 1}, func(v []any) error {
+	err := tx.Rows(ctx, &doctype.Select{DocType: dt, Columns: columns, Where: where, Length: 1}, func(v []any) error {
 		by = fmt.Sprintf("%s %v", dt.Name, v[0])
 		if dt.Child {
 			by = fmt.Sprintf("%v %v", v[1], v[2])
@@ -181,7 +182,7 @@ func firstWith(ctx context.Context, tx Tx, ref reference, doc *Document, live bo
 // checkStatusLinks applies the rules of submitting and cancelling to links: a
 // document is not submitted while it links to a cancelled one, nor cancelled
 // while a submitted one links to it. An amendment starts from a cancelled one.
-func (s *Service) checkStatusLinks(ctx context.Context, tx Tx, doc, before *Document) error {
+func (s *Service) checkStatusLinks(ctx context.Context, tx Tx, doc, before *doctype.Document) error {
 	from := int64(draft)
 	if before != nil {
 		from = before.Docstatus()
@@ -197,7 +198,7 @@ func (s *Service) checkStatusLinks(ctx context.Context, tx Tx, doc, before *Docu
 	return nil
 }
 
-func (s *Service) refuseCancelled(ctx context.Context, tx Tx, doc *Document) error {
+func (s *Service) refuseCancelled(ctx context.Context, tx Tx, doc *doctype.Document) error {
 	all := collectLinks(nil, doc, nil, "")
 	for _, row := range RowsOf(doc) {
 		all = collectLinks(all, row, nil, "")
@@ -207,9 +208,9 @@ func (s *Service) refuseCancelled(ctx context.Context, tx Tx, doc *Document) err
 		if dt == nil || !dt.Submittable || l.field.Name == "amended_from" {
 			continue
 		}
-		gone, err := s.column(ctx, tx, dt, dt.Columns[ColName], AllOf{
-			Compare{Operand{Field: dt.Columns[ColName]}, query.Eq, l.name},
-			Compare{Operand{Field: dt.Columns[ColDocstatus]}, query.Eq, int64(cancelled)},
+		gone, err := s.column(ctx, tx, dt, dt.Columns[doctype.ColName], doctype.AllOf{
+			doctype.Compare{Operand: doctype.Operand{Field: dt.Columns[doctype.ColName]}, Op: query.Eq, Value: l.name},
+			doctype.Compare{Operand: doctype.Operand{Field: dt.Columns[doctype.ColDocstatus]}, Op: query.Eq, Value: int64(cancelled)},
 		})
 		if err != nil {
 			return err
@@ -221,10 +222,10 @@ func (s *Service) refuseCancelled(ctx context.Context, tx Tx, doc *Document) err
 	return nil
 }
 
-func (s *Service) checkAmended(ctx context.Context, tx Tx, doc *Document) error {
+func (s *Service) checkAmended(ctx context.Context, tx Tx, doc *doctype.Document) error {
 	dt := doc.Type
-	status, err := s.column(ctx, tx, dt, dt.Columns[ColDocstatus],
-		Compare{Operand{Field: dt.Columns[ColName]}, query.Eq, doc.Text("amended_from")})
+	status, err := s.column(ctx, tx, dt, dt.Columns[doctype.ColDocstatus],
+		doctype.Compare{Operand: doctype.Operand{Field: dt.Columns[doctype.ColName]}, Op: query.Eq, Value: doc.Text("amended_from")})
 	if err != nil {
 		return err
 	}

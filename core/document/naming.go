@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 )
 
@@ -20,7 +21,7 @@ const MaxNameLength = 140
 // name gives a new document its name by the DocType's rule (reference, section
 // 2.3). supplied is the name the client sent, if any: it counts where the rule
 // leaves the choice to the client.
-func (s *Service) name(ctx context.Context, tx Tx, doc *Document, supplied string) error {
+func (s *Service) name(ctx context.Context, tx Tx, doc *doctype.Document, supplied string) error {
 	if set := doc.Name(); set != "" {
 		supplied = set // a hook of the DocType has named it (rule 6)
 	}
@@ -41,16 +42,16 @@ func suppliedName(v any) (string, error) {
 	if _, odd := v.(bool); odd {
 		return "", fault.Invalid("DataError", "The name must be text")
 	}
-	text, err := CoerceText(&Field{Type: "Long Text", Label: "The name"}, v)
+	text, err := doctype.CoerceText(&doctype.Field{Type: "Long Text", Label: "The name"}, v)
 	name, _ := text.(string)
 	return name, err
 }
 
-func (s *Service) pickName(ctx context.Context, tx Tx, doc *Document, supplied string) (string, error) {
+func (s *Service) pickName(ctx context.Context, tx Tx, doc *doctype.Document, supplied string) (string, error) {
 	dt := doc.Type
 	rule := dt.Autoname
 	switch {
-	case Numbered(rule):
+	case doctype.Numbered(rule):
 		n, err := tx.Next(ctx, seriesCounter(dt, ""))
 		return strconv.FormatInt(n, 10), err
 	case strings.EqualFold(rule, "uuid"):
@@ -98,7 +99,7 @@ func nameUUID(supplied string) (string, error) {
 
 // nameFromSeriesField resolves the pattern in the document's naming_series
 // field, whose first option is the default.
-func (s *Service) nameFromSeriesField(ctx context.Context, tx Tx, doc *Document) (string, error) {
+func (s *Service) nameFromSeriesField(ctx context.Context, tx Tx, doc *doctype.Document) (string, error) {
 	f := doc.Type.Field("naming_series")
 	if f == nil || f.Index < 0 {
 		return "", fault.Invalid("", "%s is named by series and has no field naming_series", doc.Type.Name)
@@ -118,13 +119,13 @@ func (s *Service) nameFromSeriesField(ctx context.Context, tx Tx, doc *Document)
 
 // keepNamingField sets the field that names the document back to the name:
 // only a rename changes either.
-func keepNamingField(doc *Document) {
-	if f := doc.Type.Field(doc.Type.NamingField()); f != nil && f.Kind == Text && f.Index >= 0 {
+func keepNamingField(doc *doctype.Document) {
+	if f := doc.Type.Field(doc.Type.NamingField()); f != nil && f.Kind == doctype.Text && f.Index >= 0 {
 		doc.Values()[f.Index] = doc.Name()
 	}
 }
 
-func nameFromField(doc *Document, field string) (string, error) {
+func nameFromField(doc *doctype.Document, field string) (string, error) {
 	f := doc.Type.Field(field)
 	if f == nil {
 		return "", fault.Invalid("", "%s is named by a field it does not have: %s", doc.Type.Name, field)
@@ -157,7 +158,7 @@ func HashName(now time.Time) string {
 	return string(name[:])
 }
 
-func checkName(dt *DocType, name string) error {
+func checkName(dt *doctype.DocType, name string) error {
 	bad := func(why string) error {
 		return fault.New(fault.Conflict, "NameError", "%q cannot be the name of a %s: %s", name, dt.Name, why)
 	}
@@ -171,7 +172,7 @@ func checkName(dt *DocType, name string) error {
 		return bad("< and > are not allowed")
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, isControl):
 		return bad("it holds control characters")
-	case !dt.Single && name == dt.Name && dt.Name != DocTypeName:
+	case !dt.Single && name == dt.Name && dt.Name != doctype.DocTypeName:
 		return bad("it equals the DocType")
 	case strings.HasPrefix(name, "New "+dt.Name):
 		return bad("such names are kept for unsaved documents")

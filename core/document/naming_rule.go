@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 )
 
@@ -15,7 +16,7 @@ import (
 const NamingRuleName = "Document Naming Rule"
 
 // loadNamingRules reads the rules by DocType, the most important first.
-func loadNamingRules(ctx context.Context, tx Tx, boot *Schema) (map[string][]NamingRule, error) {
+func loadNamingRules(ctx context.Context, tx Tx, boot *doctype.Schema) (map[string][]doctype.NamingRule, error) {
 	dt := boot.DocType(NamingRuleName)
 	if dt == nil {
 		return nil, nil
@@ -28,20 +29,20 @@ func loadNamingRules(ctx context.Context, tx Tx, boot *Schema) (map[string][]Nam
 	if err != nil {
 		return nil, err
 	}
-	rules := make(map[string][]NamingRule)
+	rules := make(map[string][]doctype.NamingRule)
 	for _, d := range docs {
 		if d.Bool("disabled") {
 			continue
 		}
-		r := NamingRule{Name: d.Name(), Prefix: d.Text("prefix"), Digits: int(d.Int("prefix_digits")), Priority: d.Int("priority")}
+		r := doctype.NamingRule{Name: d.Name(), Prefix: d.Text("prefix"), Digits: int(d.Int("prefix_digits")), Priority: d.Int("priority")}
 		for _, c := range conditions[d.Name()] {
-			r.Conditions = append(r.Conditions, NamingCondition{c.Text("field"), c.Text("condition"), c.Text("value")})
+			r.Conditions = append(r.Conditions, doctype.NamingCondition{Field: c.Text("field"), Op: c.Text("condition"), Value: c.Text("value")})
 		}
 		of := d.Text("document_type")
 		rules[of] = append(rules[of], r)
 	}
 	for _, some := range rules {
-		slices.SortFunc(some, func(a, b NamingRule) int {
+		slices.SortFunc(some, func(a, b doctype.NamingRule) int {
 			return cmp.Or(cmp.Compare(b.Priority, a.Priority), strings.Compare(a.Name, b.Name))
 		})
 	}
@@ -50,7 +51,7 @@ func loadNamingRules(ctx context.Context, tx Tx, boot *Schema) (map[string][]Nam
 
 // nameByRule names a document by the first rule that applies; ok is false when
 // none does.
-func (s *Service) nameByRule(ctx context.Context, tx Tx, doc *Document) (name string, ok bool, err error) {
+func (s *Service) nameByRule(ctx context.Context, tx Tx, doc *doctype.Document) (name string, ok bool, err error) {
 	for _, r := range doc.Type.Naming {
 		if !r.Applies(doc, s.zone()) {
 			continue
@@ -67,7 +68,7 @@ func (s *Service) nameByRule(ctx context.Context, tx Tx, doc *Document) (name st
 
 // literalParts reads a prefix, which may hold date pieces and fields between
 // dots but no counter.
-func literalParts(prefix string, dt *DocType) []seriesPart {
+func literalParts(prefix string, dt *doctype.DocType) []seriesPart {
 	parts := dottedParts(prefix+".#", dt)
 	return parts[:len(parts)-1]
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"armature/core/doctype"
 	"armature/core/query"
 )
 
@@ -11,9 +12,9 @@ import (
 // kind is nil for a Link; for a Dynamic Link it is the field that holds the
 // DocType.
 type reference struct {
-	dt    *DocType
-	field *Field
-	kind  *Field
+	dt    *doctype.DocType
+	field *doctype.Field
+	kind  *doctype.Field
 }
 
 // loose are fields that name a document without being links.
@@ -30,11 +31,11 @@ var (
 )
 
 // references calls yield for every field that may name documents of the DocType.
-func references(sc *Schema, typeName string) func(yield func(reference) bool) {
+func references(sc *doctype.Schema, typeName string) func(yield func(reference) bool) {
 	return func(yield func(reference) bool) {
 		for dt := range sc.All {
 			for _, f := range dt.Columns {
-				var kind *Field
+				var kind *doctype.Field
 				switch {
 				case f.IsLink() && f.Options == typeName:
 				case f.Type == "Dynamic Link" && dt.Field(f.Options) != nil && dt.Field(f.Options).Index >= 0:
@@ -57,21 +58,21 @@ func references(sc *Schema, typeName string) func(yield func(reference) bool) {
 }
 
 // to is the condition that a document names the one of that name.
-func (r reference) to(typeName, name string) Where {
-	where := AllOf{Compare{Operand{Field: r.field}, query.Eq, name}}
+func (r reference) to(typeName, name string) doctype.Where {
+	where := doctype.AllOf{doctype.Compare{Operand: doctype.Operand{Field: r.field}, Op: query.Eq, Value: name}}
 	if r.kind != nil {
-		where = append(where, Compare{Operand{Field: r.kind}, query.Eq, typeName})
+		where = append(where, doctype.Compare{Operand: doctype.Operand{Field: r.kind}, Op: query.Eq, Value: typeName})
 	}
 	return where
 }
 
 // removeBelonging deletes what is about a document that is being deleted.
-func (s *Service) removeBelonging(ctx context.Context, tx Tx, doc *Document) error {
+func (s *Service) removeBelonging(ctx context.Context, tx Tx, doc *doctype.Document) error {
 	for ref := range references(s.Schema(), doc.Type.Name) {
 		if ref.kind == nil || !slices.Contains(gone, ref.dt.Name) || ref.dt == doc.Type {
 			continue
 		}
-		names, err := s.column(ctx, tx, ref.dt, ref.dt.Columns[ColName], ref.to(doc.Type.Name, doc.Name()))
+		names, err := s.column(ctx, tx, ref.dt, ref.dt.Columns[doctype.ColName], ref.to(doc.Type.Name, doc.Name()))
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
@@ -20,7 +21,7 @@ import (
 // It needs write on the document, and to merge also delete on it and write on
 // the other. Errors: ValidationError where the DocType does not allow it,
 // DuplicateEntryError for a taken name, NameError for one that cannot be.
-func (s *Service) Rename(ctx context.Context, tx Tx, caller *identity.Caller, doctype, old, new string, merge bool) (*Document, error) {
+func (s *Service) Rename(ctx context.Context, tx Tx, caller *identity.Caller, doctype, old, new string, merge bool) (*doctype.Document, error) {
 	before, err := s.get(ctx, tx, caller, doctype, old, permission.Write, true)
 	if err != nil {
 		return nil, err
@@ -49,13 +50,13 @@ type renaming struct {
 	s        *Service
 	tx       Tx
 	caller   *identity.Caller
-	dt       *DocType
+	dt       *doctype.DocType
 	old, new string
 }
 
 func (r *renaming) check() error {
 	switch dt := r.dt; {
-	case dt.Child, dt.Single, dt.Name == DocTypeName, dt.Columns[ColName].Numbered, !dt.AllowRename:
+	case dt.Child, dt.Single, dt.Name == doctype.DocTypeName, dt.Columns[doctype.ColName].Numbered, !dt.AllowRename:
 		return fault.Invalid("", "Documents of %s are not allowed to be renamed", dt.Name)
 	case r.new == r.old:
 		return fault.Invalid("", "%s %s has this name already", dt.Name, r.old)
@@ -63,12 +64,12 @@ func (r *renaming) check() error {
 	return checkName(r.dt, r.new)
 }
 
-func (r *renaming) rename(ctx context.Context, before *Document) (*Document, error) {
+func (r *renaming) rename(ctx context.Context, before *doctype.Document) (*doctype.Document, error) {
 	s := r.s
 	doc := before.Clone()
 	doc.Put("name", r.new)
-	columns := []*Field{r.dt.Columns[ColModified], r.dt.Columns[ColModifiedBy]}
-	if f := r.dt.Field(r.dt.NamingField()); f != nil && f.Kind == Text {
+	columns := []*doctype.Field{r.dt.Columns[doctype.ColModified], r.dt.Columns[doctype.ColModifiedBy]}
+	if f := r.dt.Field(r.dt.NamingField()); f != nil && f.Kind == doctype.Text {
 		doc.Values()[f.Index] = r.new
 		columns = append(columns, f)
 	}
@@ -81,8 +82,8 @@ func (r *renaming) rename(ctx context.Context, before *Document) (*Document, err
 	if err := s.mayDo(ctx, r.tx, r.caller, doc, permission.Write); err != nil {
 		return nil, err
 	}
-	name := r.dt.Columns[ColName]
-	n, err := r.tx.Replace(ctx, r.dt, name, Compare{Operand{Field: name}, query.Eq, r.old}, r.new)
+	name := r.dt.Columns[doctype.ColName]
+	n, err := r.tx.Replace(ctx, r.dt, name, doctype.Compare{Operand: doctype.Operand{Field: name}, Op: query.Eq, Value: r.old}, r.new)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (r *renaming) rename(ctx context.Context, before *Document) (*Document, err
 }
 
 // merge moves what names the old document to the new one and deletes the old.
-func (r *renaming) merge(ctx context.Context, before *Document) (*Document, error) {
+func (r *renaming) merge(ctx context.Context, before *doctype.Document) (*doctype.Document, error) {
 	s := r.s
 	if err := s.mayDo(ctx, r.tx, r.caller, before, permission.Delete); err != nil {
 		return nil, err
@@ -150,10 +151,10 @@ func (r *renaming) moveRows(ctx context.Context) error {
 			continue
 		}
 		done[child.Name] = true
-		parent := child.Columns[ColParent]
-		_, err := r.tx.Replace(ctx, child, parent, AllOf{
-			Compare{Operand{Field: parent}, query.Eq, r.old},
-			Compare{Operand{Field: child.Columns[ColParentType]}, query.Eq, r.dt.Name},
+		parent := child.Columns[doctype.ColParent]
+		_, err := r.tx.Replace(ctx, child, parent, doctype.AllOf{
+			doctype.Compare{Operand: doctype.Operand{Field: parent}, Op: query.Eq, Value: r.old},
+			doctype.Compare{Operand: doctype.Operand{Field: child.Columns[doctype.ColParentType]}, Op: query.Eq, Value: r.dt.Name},
 		}, r.new)
 		if err != nil {
 			return err
@@ -175,7 +176,7 @@ func (r *renaming) moveLinks(ctx context.Context) error {
 			continue
 		}
 		switch ref.dt.Name {
-		case DocTypeName, DocFieldName, DocPermName:
+		case doctype.DocTypeName, doctype.DocFieldName, doctype.DocPermName:
 			types = true
 		case "User", "Has Role", "User Permission", "DocShare":
 			callers = true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
@@ -16,19 +17,19 @@ type resolver struct {
 	ctx    context.Context // of the one list it resolves
 	tx     Tx
 	s      *Service
-	schema *Schema
+	schema *doctype.Schema
 	caller *identity.Caller
-	dt     *DocType
+	dt     *doctype.DocType
 	levels permission.Levels
 	only   []string // the fields select shows; nil: all
-	sel    *Select
+	sel    *doctype.Select
 	nested []nested
 }
 
 // resolve checks the caller's right to list the DocType and resolves q against
 // it. Expand is left to the caller.
-func (s *Service) resolve(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, q *query.Query) (*resolver, error) {
-	r := &resolver{ctx: ctx, tx: tx, s: s, schema: s.Schema(), caller: caller, dt: dt, sel: &Select{DocType: dt}}
+func (s *Service) resolve(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, q *query.Query) (*resolver, error) {
+	r := &resolver{ctx: ctx, tx: tx, s: s, schema: s.Schema(), caller: caller, dt: dt, sel: &doctype.Select{DocType: dt}}
 	if err := r.authorize(q.Parent); err != nil {
 		return nil, err
 	}
@@ -60,12 +61,12 @@ func (s *Service) resolve(ctx context.Context, tx Tx, caller *identity.Caller, d
 }
 
 // restrict adds a condition every row must meet.
-func (r *resolver) restrict(w Where) {
+func (r *resolver) restrict(w doctype.Where) {
 	if r.sel.Where == nil {
 		r.sel.Where = w
 		return
 	}
-	r.sel.Where = AllOf{r.sel.Where, w}
+	r.sel.Where = doctype.AllOf{r.sel.Where, w}
 }
 
 func (r *resolver) authorize(parent string) error {
@@ -98,12 +99,12 @@ func (r *resolver) authorize(parent string) error {
 }
 
 // searchable lists the fields that select shows.
-func searchable(dt *DocType) []string {
+func searchable(dt *doctype.DocType) []string {
 	return append([]string{"name", dt.TitleField}, dt.Search...)
 }
 
 // reads reports whether the caller may see a field of the DocType itself.
-func (r *resolver) reads(f *Field) bool {
+func (r *resolver) reads(f *doctype.Field) bool {
 	return r.levels.Has(f.PermLevel) && (r.only == nil || slices.Contains(r.only, f.Name))
 }
 
@@ -118,7 +119,7 @@ func (r *resolver) authorizeChild(parent string) error {
 		return nil
 	}
 	p := r.schema.DocType(parent)
-	if p == nil || !slices.ContainsFunc(p.Tables, func(f *Field) bool { return f.Options == r.dt.Name }) {
+	if p == nil || !slices.ContainsFunc(p.Tables, func(f *doctype.Field) bool { return f.Options == r.dt.Name }) {
 		return denied(r.caller, r.dt, permission.Read, "")
 	}
 	if !inScope(r.caller, p, permission.Read) {
@@ -127,13 +128,13 @@ func (r *resolver) authorizeChild(parent string) error {
 	if access := permission.For(p.Permissions, r.caller, permission.Read); access != permission.Full {
 		return denied(r.caller, r.dt, permission.Read, "")
 	}
-	r.restrict(Compare{Operand{Field: r.dt.Columns[ColParentType]}, query.Eq, parent})
+	r.restrict(doctype.Compare{Operand: doctype.Operand{Field: r.dt.Columns[doctype.ColParentType]}, Op: query.Eq, Value: parent})
 	return nil
 }
 
 func (r *resolver) columns(fields []query.Field) error {
 	if len(fields) == 0 {
-		r.sel.Columns = []Column{{Operand: Operand{Field: r.dt.Columns[ColName]}, Key: "name"}}
+		r.sel.Columns = []doctype.Column{{Operand: doctype.Operand{Field: r.dt.Columns[doctype.ColName]}, Key: "name"}}
 		return nil
 	}
 	for _, qf := range fields {
@@ -145,7 +146,7 @@ func (r *resolver) columns(fields []query.Field) error {
 		case qf.Star && qf.Func == "":
 			r.star()
 		case qf.Star:
-			r.sel.Columns = append(r.sel.Columns, Column{Func: qf.Func, Key: keyOf(qf)})
+			r.sel.Columns = append(r.sel.Columns, doctype.Column{Func: qf.Func, Key: keyOf(qf)})
 		default:
 			if err := r.column(qf); err != nil {
 				return err
@@ -155,7 +156,7 @@ func (r *resolver) columns(fields []query.Field) error {
 	if len(r.sel.Columns) == 0 && len(r.nested) == 0 {
 		// Nothing asked for may be seen: rows of the name alone would show more
 		// than was asked, so the rows are there and empty of meaning.
-		r.sel.Columns = []Column{{Operand: Operand{Field: r.dt.Columns[ColName]}, Key: "name"}}
+		r.sel.Columns = []doctype.Column{{Operand: doctype.Operand{Field: r.dt.Columns[doctype.ColName]}, Key: "name"}}
 	}
 	return nil
 }
@@ -163,7 +164,7 @@ func (r *resolver) columns(fields []query.Field) error {
 func (r *resolver) star() {
 	for _, f := range r.dt.Columns {
 		if r.reads(f) && !f.IsPassword() && !f.IsInternal() {
-			r.sel.Columns = append(r.sel.Columns, Column{Operand: Operand{Field: f}, Key: f.Name})
+			r.sel.Columns = append(r.sel.Columns, doctype.Column{Operand: doctype.Operand{Field: f}, Key: f.Name})
 		}
 	}
 }
@@ -183,12 +184,12 @@ func (r *resolver) column(qf query.Field) error {
 	if (qf.Func == query.Sum || qf.Func == query.Avg) && !numeric(op.Field) {
 		return fault.Invalid("DataError", "%s needs a number: %s", qf.Func, qf.Ref)
 	}
-	r.sel.Columns = append(r.sel.Columns, Column{Operand: op, Func: qf.Func, Key: keyOf(qf)})
+	r.sel.Columns = append(r.sel.Columns, doctype.Column{Operand: op, Func: qf.Func, Key: keyOf(qf)})
 	return nil
 }
 
-func numeric(f *Field) bool {
-	return f.Kind == Int || f.Kind == Check || f.Kind == Float
+func numeric(f *doctype.Field) bool {
+	return f.Kind == doctype.Int || f.Kind == doctype.Check || f.Kind == doctype.Float
 }
 
 func keyOf(qf query.Field) string {
@@ -209,7 +210,7 @@ func notPermitted(ref query.Ref) error {
 
 // operand locates a field that decides which rows come or in what order; one
 // the caller may not read is refused, since its value could be guessed.
-func (r *resolver) operand(ref query.Ref) (Operand, error) {
+func (r *resolver) operand(ref query.Ref) (doctype.Operand, error) {
 	op, readable, err := r.locate(ref)
 	if err != nil {
 		return op, err
@@ -229,7 +230,7 @@ func (r *resolver) operand(ref query.Ref) (Operand, error) {
 }
 
 // asked is the field that a query may name so, or nil.
-func asked(dt *DocType, name string) *Field {
+func asked(dt *doctype.DocType, name string) *doctype.Field {
 	if f := dt.Field(name); f != nil && f.Index >= 0 && !f.IsInternal() {
 		return f
 	}
@@ -237,10 +238,10 @@ func asked(dt *DocType, name string) *Field {
 }
 
 // locate finds the column a ref names and whether the caller may read it.
-func (r *resolver) locate(ref query.Ref) (op Operand, readable bool, err error) {
+func (r *resolver) locate(ref query.Ref) (op doctype.Operand, readable bool, err error) {
 	if ref.Table == "" || ref.Table == r.dt.Name {
 		if f := asked(r.dt, ref.Name); f != nil {
-			return Operand{Field: f}, r.reads(f), nil
+			return doctype.Operand{Field: f}, r.reads(f), nil
 		}
 		if ref.Table == "" {
 			return r.inOneTable(ref)
@@ -251,14 +252,14 @@ func (r *resolver) locate(ref query.Ref) (op Operand, readable bool, err error) 
 	if via == nil {
 		via = r.tableOf(ref.Table)
 	}
-	if via == nil || (!via.IsLink() && via.Kind != Rows) {
+	if via == nil || (!via.IsLink() && via.Kind != doctype.Rows) {
 		return op, false, notPermitted(ref)
 	}
 	return r.through(via, ref)
 }
 
 // tableOf finds the first table field whose rows are of the DocType.
-func (r *resolver) tableOf(doctype string) *Field {
+func (r *resolver) tableOf(doctype string) *doctype.Field {
 	for _, t := range r.dt.Tables {
 		if t.Options == doctype {
 			return t
@@ -269,8 +270,8 @@ func (r *resolver) tableOf(doctype string) *Field {
 
 // inOneTable finds a field that the DocType lacks but exactly one of its child
 // tables has.
-func (r *resolver) inOneTable(ref query.Ref) (op Operand, readable bool, err error) {
-	var via *Field
+func (r *resolver) inOneTable(ref query.Ref) (op doctype.Operand, readable bool, err error) {
+	var via *doctype.Field
 	for _, t := range r.dt.Tables {
 		child := r.schema.DocType(t.Options)
 		if child == nil {
@@ -289,7 +290,7 @@ func (r *resolver) inOneTable(ref query.Ref) (op Operand, readable bool, err err
 	return r.through(via, ref)
 }
 
-func (r *resolver) through(via *Field, ref query.Ref) (op Operand, readable bool, err error) {
+func (r *resolver) through(via *doctype.Field, ref query.Ref) (op doctype.Operand, readable bool, err error) {
 	target := r.schema.DocType(via.Options)
 	if target == nil {
 		return op, false, notPermitted(ref)
@@ -305,16 +306,16 @@ func (r *resolver) through(via *Field, ref query.Ref) (op Operand, readable bool
 			permission.For(target.Permissions, r.caller, permission.Read) == permission.Full &&
 			(permission.LevelsFor(target.Permissions, r.caller, permission.Read) | 1).Has(f.PermLevel)
 	}
-	return Operand{Join: r.join(via, target), Field: f}, readable, nil
+	return doctype.Operand{Join: r.join(via, target), Field: f}, readable, nil
 }
 
 // join returns the number of the join through a field, adding it once.
-func (r *resolver) join(via *Field, target *DocType) int {
+func (r *resolver) join(via *doctype.Field, target *doctype.DocType) int {
 	for i, j := range r.sel.Joins {
 		if j.Via == via {
 			return i + 1
 		}
 	}
-	r.sel.Joins = append(r.sel.Joins, Join{Via: via, Target: target})
+	r.sel.Joins = append(r.sel.Joins, doctype.Join{Via: via, Target: target})
 	return len(r.sel.Joins)
 }

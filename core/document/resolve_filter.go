@@ -7,15 +7,16 @@ import (
 	"strings"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/query"
 )
 
 // expr resolves a filter tree.
-func (r *resolver) expr(e query.Expr) (Where, error) {
+func (r *resolver) expr(e query.Expr) (doctype.Where, error) {
 	switch e := e.(type) {
 	case query.And:
-		all := make(AllOf, 0, len(e))
+		all := make(doctype.AllOf, 0, len(e))
 		for _, part := range e {
 			w, err := r.expr(part)
 			if err != nil {
@@ -25,7 +26,7 @@ func (r *resolver) expr(e query.Expr) (Where, error) {
 		}
 		return all, nil
 	case query.Or:
-		any := make(AnyOf, 0, len(e))
+		any := make(doctype.AnyOf, 0, len(e))
 		for _, part := range e {
 			w, err := r.expr(part)
 			if err != nil {
@@ -40,7 +41,7 @@ func (r *resolver) expr(e query.Expr) (Where, error) {
 	return nil, fault.Invalid("", "A filter of unknown kind")
 }
 
-func (r *resolver) cond(c query.Cond) (Where, error) {
+func (r *resolver) cond(c query.Cond) (doctype.Where, error) {
 	op, err := r.operand(c.Ref)
 	if err != nil {
 		return nil, err
@@ -51,10 +52,10 @@ func (r *resolver) cond(c query.Cond) (Where, error) {
 		return r.compare(op, c)
 	case query.Like, query.NotLike:
 		pattern, ok := filterText(c.Value)
-		if !ok || f.Kind == Float { // which the databases print differently
+		if !ok || f.Kind == doctype.Float { // which the databases print differently
 			return nil, fault.Invalid("", "%s: %s takes a text pattern, and no fractions", f.Name, c.Op)
 		}
-		return Compare{op, c.Op, pattern}, nil
+		return doctype.Compare{Operand: op, Op: c.Op, Value: pattern}, nil
 	case query.In, query.NotIn:
 		values, err := r.list(f, c.Value)
 		if err != nil {
@@ -65,9 +66,9 @@ func (r *resolver) cond(c query.Cond) (Where, error) {
 		word, _ := c.Value.(string)
 		switch strings.ToLower(strings.TrimSpace(word)) {
 		case "set":
-			return Compare{op, query.Is, true}, nil
+			return doctype.Compare{Operand: op, Op: query.Is, Value: true}, nil
 		case "not set":
-			return Compare{op, query.Is, false}, nil
+			return doctype.Compare{Operand: op, Op: query.Is, Value: false}, nil
 		}
 		return nil, fault.Invalid("", "%s: is takes \"set\" or \"not set\"", f.Name)
 	case query.Between:
@@ -80,14 +81,14 @@ func (r *resolver) cond(c query.Cond) (Where, error) {
 	return nil, fault.Invalid("", "%s: the operator %q does not work on this field", f.Name, c.Op)
 }
 
-func (r *resolver) compare(op Operand, c query.Cond) (Where, error) {
+func (r *resolver) compare(op doctype.Operand, c query.Cond) (doctype.Where, error) {
 	f := op.Field
 	if c.Value == nil {
 		switch c.Op {
 		case query.Eq:
-			return Compare{op, query.Is, false}, nil
+			return doctype.Compare{Operand: op, Op: query.Is, Value: false}, nil
 		case query.Ne:
-			return Compare{op, query.Is, true}, nil
+			return doctype.Compare{Operand: op, Op: query.Is, Value: true}, nil
 		}
 		return nil, fault.Invalid("", "%s: null compares only with = and !=", f.Name)
 	}
@@ -100,57 +101,57 @@ func (r *resolver) compare(op Operand, c query.Cond) (Where, error) {
 	}
 	// A bare date against a point in time means the whole day where the bound
 	// would otherwise cut it off.
-	if f.Kind == Datetime && (c.Op == query.Le || c.Op == query.Gt) && isBareDate(c.Value) {
-		v = v.(string)[:len(DateLayout)] + " 23:59:59.999999"
+	if f.Kind == doctype.Datetime && (c.Op == query.Le || c.Op == query.Gt) && isBareDate(c.Value) {
+		v = v.(string)[:len(doctype.DateLayout)] + " 23:59:59.999999"
 	}
-	return Compare{op, c.Op, v}, nil
+	return doctype.Compare{Operand: op, Op: c.Op, Value: v}, nil
 }
 
-func isTime(f *Field) bool {
-	return f.Kind == Date || f.Kind == Datetime || f.Kind == Time
+func isTime(f *doctype.Field) bool {
+	return f.Kind == doctype.Date || f.Kind == doctype.Datetime || f.Kind == doctype.Time
 }
 
 // againstNoTime compares a point in time with the empty one, which is null and
 // before every other: databases with a type for dates have no value for it.
-func againstNoTime(op Operand, how query.Op) Where {
+func againstNoTime(op doctype.Operand, how query.Op) doctype.Where {
 	switch how {
 	case query.Lt:
-		return AnyOf{}
+		return doctype.AnyOf{}
 	case query.Ge:
-		return AllOf{}
+		return doctype.AllOf{}
 	case query.Ne, query.Gt:
-		return Compare{op, query.Is, true}
+		return doctype.Compare{Operand: op, Op: query.Is, Value: true}
 	}
-	return Compare{op, query.Is, false} // equal, or not after
+	return doctype.Compare{Operand: op, Op: query.Is, Value: false} // equal, or not after
 }
 
 // among is in or not in; the empty point in time among the values is null.
-func among(op Operand, how query.Op, values []any) Where {
+func among(op doctype.Operand, how query.Op, values []any) doctype.Where {
 	if !isTime(op.Field) || !slices.Contains(values, any("")) {
-		return Compare{op, how, values}
+		return doctype.Compare{Operand: op, Op: how, Value: values}
 	}
 	values = slices.DeleteFunc(values, func(v any) bool { return v == "" })
 	if how == query.In {
-		return AnyOf{Compare{op, query.In, values}, Compare{op, query.Is, false}}
+		return doctype.AnyOf{doctype.Compare{Operand: op, Op: query.In, Value: values}, doctype.Compare{Operand: op, Op: query.Is, Value: false}}
 	}
-	return AllOf{Compare{op, query.NotIn, values}, Compare{op, query.Is, true}}
+	return doctype.AllOf{doctype.Compare{Operand: op, Op: query.NotIn, Value: values}, doctype.Compare{Operand: op, Op: query.Is, Value: true}}
 }
 
 // filterValue is Coerce without the bounds on what may be stored: a filter may
 // name a value no row can have.
-func filterValue(f *Field, v any, zone *time.Location) (any, error) {
+func filterValue(f *doctype.Field, v any, zone *time.Location) (any, error) {
 	if f.Numbered {
-		if n, err := CoerceInt(f, v); err == nil && v != "" {
+		if n, err := doctype.CoerceInt(f, v); err == nil && v != "" {
 			return strconv.FormatInt(n.(int64), 10), nil
 		}
 	}
-	if f.Kind == Text || f.Kind == JSON {
+	if f.Kind == doctype.Text || f.Kind == doctype.JSON {
 		if s, ok := filterText(v); ok {
 			return s, nil
 		}
 		return nil, fault.Invalid("DataError", "%s: the filter value must be text", f.Name)
 	}
-	got, err := Coerce(f, v, zone)
+	got, err := doctype.Coerce(f, v, zone)
 	if err == nil && got == nil {
 		return "", nil // an empty date: equal to null, before every other
 	}
@@ -158,20 +159,20 @@ func filterValue(f *Field, v any, zone *time.Location) (any, error) {
 }
 
 func filterText(v any) (string, bool) {
-	got, err := CoerceText(&Field{Type: "Long Text"}, v)
+	got, err := doctype.CoerceText(&doctype.Field{Type: "Long Text"}, v)
 	s, ok := got.(string)
 	return s, ok && err == nil
 }
 
 func isBareDate(v any) bool {
 	s, _ := v.(string)
-	_, bare, ok := ParseDatetime(strings.TrimSpace(s), nil)
+	_, bare, ok := doctype.ParseDatetime(strings.TrimSpace(s), nil)
 	return ok && bare
 }
 
 // list reads the value of in: a list, the text of a JSON list, or words
 // separated by commas. Null and empty lists hold nothing.
-func (r *resolver) list(f *Field, v any) ([]any, error) {
+func (r *resolver) list(f *doctype.Field, v any) ([]any, error) {
 	var raw []any
 	switch v := v.(type) {
 	case nil:
@@ -221,7 +222,7 @@ func jsonList(s string) []any {
 
 // between is inclusive; plain dates on a Datetime cover the whole first and
 // last day; a missing bound is today.
-func (r *resolver) between(op Operand, v any) (Where, error) {
+func (r *resolver) between(op doctype.Operand, v any) (doctype.Where, error) {
 	f := op.Field
 	bounds, ok := v.([]any)
 	if text, isText := v.(string); isText {
@@ -242,19 +243,19 @@ func (r *resolver) between(op Operand, v any) (Where, error) {
 			raw = bounds[i]
 		}
 		if raw == nil || raw == "" {
-			if f.Kind != Date && f.Kind != Datetime {
+			if f.Kind != doctype.Date && f.Kind != doctype.Datetime {
 				return nil, fault.Invalid("", "%s: between takes a list of two values", f.Name)
 			}
-			raw = FormatDatetime(r.s.now())[:len(DateLayout)]
+			raw = doctype.FormatDatetime(r.s.now())[:len(doctype.DateLayout)]
 		}
 		got, err := filterValue(f, raw, r.s.zone())
 		if err != nil {
 			return nil, err
 		}
-		if i == 1 && f.Kind == Datetime && isBareDate(raw) {
-			got = got.(string)[:len(DateLayout)] + " 23:59:59.999999"
+		if i == 1 && f.Kind == doctype.Datetime && isBareDate(raw) {
+			got = got.(string)[:len(doctype.DateLayout)] + " 23:59:59.999999"
 		}
 		pair[i] = got
 	}
-	return Compare{op, query.Between, pair}, nil
+	return doctype.Compare{Operand: op, Op: query.Between, Value: pair}, nil
 }

@@ -3,22 +3,23 @@ package document
 import (
 	"slices"
 
+	"armature/core/doctype"
 	"armature/core/query"
 )
 
 // nested is the rows of one child table, shown as an array in each row.
 type nested struct {
-	at     int    // before which output column
-	table  *Field // of the listed DocType
-	child  *DocType
-	fields []*Field
+	at     int            // before which output column
+	table  *doctype.Field // of the listed DocType
+	child  *doctype.DocType
+	fields []*doctype.Field
 }
 
 // nest resolves the rows of a child table; one the caller may not read is left
 // out, and so are fields above the caller's levels.
 func (r *resolver) nest(qf query.Field) error {
 	table := r.dt.Field(qf.Ref.Name)
-	if table == nil || table.Kind != Rows {
+	if table == nil || table.Kind != doctype.Rows {
 		return notPermitted(qf.Ref)
 	}
 	child := r.schema.DocType(table.Options)
@@ -26,7 +27,7 @@ func (r *resolver) nest(qf query.Field) error {
 		return notPermitted(qf.Ref)
 	}
 	n := nested{at: len(r.sel.Columns), table: table, child: child}
-	shows := func(f *Field) bool { return r.levels.Has(f.PermLevel) && !f.IsPassword() && !f.IsInternal() }
+	shows := func(f *doctype.Field) bool { return r.levels.Has(f.PermLevel) && !f.IsPassword() && !f.IsInternal() }
 	if qf.Nested.Star {
 		for _, f := range child.Columns {
 			if shows(f) {
@@ -56,19 +57,19 @@ func (n *nested) read(r *resolver, names []any) (map[string][]byte, error) {
 	if len(names) == 0 {
 		return arrays, nil
 	}
-	parent := Operand{Field: n.child.Columns[ColParent]}
-	sel := &Select{
+	parent := doctype.Operand{Field: n.child.Columns[doctype.ColParent]}
+	sel := &doctype.Select{
 		DocType: n.child,
-		Columns: []Column{{Operand: parent, Key: "parent"}},
-		Where: AllOf{
-			Compare{parent, query.In, names},
-			Compare{Operand{Field: n.child.Columns[ColParentType]}, query.Eq, r.dt.Name},
-			Compare{Operand{Field: n.child.Columns[ColParentField]}, query.Eq, n.table.Name},
+		Columns: []doctype.Column{{Operand: parent, Key: "parent"}},
+		Where: doctype.AllOf{
+			doctype.Compare{Operand: parent, Op: query.In, Value: names},
+			doctype.Compare{Operand: doctype.Operand{Field: n.child.Columns[doctype.ColParentType]}, Op: query.Eq, Value: r.dt.Name},
+			doctype.Compare{Operand: doctype.Operand{Field: n.child.Columns[doctype.ColParentField]}, Op: query.Eq, Value: n.table.Name},
 		},
-		Order: []OrderBy{{Operand: parent}, {Operand: Operand{Field: n.child.Columns[ColIdx]}}},
+		Order: []doctype.OrderBy{{Operand: parent}, {Operand: doctype.Operand{Field: n.child.Columns[doctype.ColIdx]}}},
 	}
 	for _, f := range n.fields {
-		sel.Columns = append(sel.Columns, Column{Operand: Operand{Field: f}, Key: f.Name})
+		sel.Columns = append(sel.Columns, doctype.Column{Operand: doctype.Operand{Field: f}, Key: f.Name})
 	}
 	err := r.tx.Rows(r.ctx, sel, func(values []any) error {
 		name, _ := values[0].(string)
@@ -81,7 +82,7 @@ func (n *nested) read(r *resolver, names []any) (map[string][]byte, error) {
 			if i > 0 {
 				array = append(array, ',')
 			}
-			array = AppendValue(f.AppendKey(array), f, values[i+1])
+			array = doctype.AppendValue(f.AppendKey(array), f, values[i+1])
 		}
 		arrays[name] = append(array, '}')
 		return nil

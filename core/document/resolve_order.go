@@ -3,6 +3,7 @@ package document
 import (
 	"slices"
 
+	"armature/core/doctype"
 	"armature/core/query"
 )
 
@@ -12,7 +13,7 @@ func (r *resolver) order(order []query.Order) error {
 			return nil
 		}
 		f, desc := r.dt.DefaultOrder()
-		r.sel.Order = []OrderBy{{Operand: Operand{Field: f}, Desc: desc}}
+		r.sel.Order = []doctype.OrderBy{{Operand: doctype.Operand{Field: f}, Desc: desc}}
 		return nil
 	}
 	for _, o := range order {
@@ -25,21 +26,21 @@ func (r *resolver) order(order []query.Order) error {
 	return nil
 }
 
-func (r *resolver) orderBy(o query.Order) (OrderBy, error) {
+func (r *resolver) orderBy(o query.Order) (doctype.OrderBy, error) {
 	if o.Ref.Table == "" {
 		for _, c := range r.sel.Columns {
 			if c.Key == o.Ref.Name && (c.Func != "" || c.Field.Name != c.Key) {
-				return OrderBy{Alias: c.Key, Desc: o.Desc}, nil
+				return doctype.OrderBy{Alias: c.Key, Desc: o.Desc}, nil
 			}
 		}
 	}
 	op, err := r.operand(o.Ref)
 	if err != nil {
-		return OrderBy{}, err
+		return doctype.OrderBy{}, err
 	}
-	return OrderBy{Operand: op, Desc: o.Desc}, nil
+	return doctype.OrderBy{Operand: op, Desc: o.Desc}, nil
 }
 
 func (r *resolver) aggregates() bool {
-	return slices.ContainsFunc(r.sel.Columns, func(c Column) bool { return c.Func != "" })
+	return slices.ContainsFunc(r.sel.Columns, func(c doctype.Column) bool { return c.Func != "" })
 }

@@ -3,6 +3,7 @@ package document
 import (
 	"context"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
@@ -14,7 +15,7 @@ import (
 
 // getRow reads a row by its own name, which takes the right on its document and
 // the level of the table.
-func (s *Service) getRow(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, name string, right permission.Right, lock bool) (*Document, error) {
+func (s *Service) getRow(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, name string, right permission.Right, lock bool) (*doctype.Document, error) {
 	row, err := tx.Get(ctx, s.Schema(), dt, name, lock)
 	if fault.KindOf(err) == fault.NotFound && !caller.Unchecked() && !caller.HasRole(identity.SystemManager) {
 		// Whether the row exists is only for those who may see its parent.
@@ -31,9 +32,9 @@ func (s *Service) getRow(ctx context.Context, tx Tx, caller *identity.Caller, dt
 }
 
 // admitTable asks for the level of a table whose rows are of the DocType.
-func admitTable(caller *identity.Caller, parent, dt *DocType, table string, right permission.Right) error {
+func admitTable(caller *identity.Caller, parent, dt *doctype.DocType, table string, right permission.Right) error {
 	f := parent.Field(table)
-	if f == nil || f.Kind != Rows || f.Options != dt.Name {
+	if f == nil || f.Kind != doctype.Rows || f.Options != dt.Name {
 		return fault.Invalid("", "%s has no table %s of such rows", parent.Name, table)
 	}
 	if right != permission.Read {
@@ -47,7 +48,7 @@ func admitTable(caller *identity.Caller, parent, dt *DocType, table string, righ
 
 // rowLevels are the levels at which the caller reads the fields of a row: those
 // in the document it belongs to.
-func (s *Service) rowLevels(caller *identity.Caller, row *Document) permission.Levels {
+func (s *Service) rowLevels(caller *identity.Caller, row *doctype.Document) permission.Levels {
 	parent := s.Schema().DocType(row.Text("parenttype"))
 	if parent == nil {
 		return 1
@@ -56,7 +57,7 @@ func (s *Service) rowLevels(caller *identity.Caller, row *Document) permission.L
 }
 
 // addRow appends a row to the document that its values name.
-func (s *Service) addRow(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, values map[string]any) (*Document, error) {
+func (s *Service) addRow(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, values map[string]any) (*doctype.Document, error) {
 	parenttype, _ := values["parenttype"].(string)
 	parent, _ := values["parent"].(string)
 	table, _ := values["parentfield"].(string)
@@ -88,7 +89,7 @@ func (s *Service) addRow(ctx context.Context, tx Tx, caller *identity.Caller, dt
 }
 
 // changeRow changes a row by its own name.
-func (s *Service) changeRow(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, name string, values map[string]any) (*Document, error) {
+func (s *Service) changeRow(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, name string, values map[string]any) (*doctype.Document, error) {
 	row, err := s.getRow(ctx, tx, caller, dt, name, permission.Write, false)
 	if err != nil {
 		return nil, err
@@ -122,13 +123,13 @@ func (s *Service) changeRow(ctx context.Context, tx Tx, caller *identity.Caller,
 	return nil, missingRow(dt, name)
 }
 
-func missingRow(dt *DocType, name string) error {
+func missingRow(dt *doctype.DocType, name string) error {
 	return fault.Missing("%s %s not found", dt.Name, name)
 }
 
 // keptRows lists the rows of a table as an update takes them: each by its name,
 // which keeps it as it is, with the named one replaced.
-func keptRows(doc *Document, table, name string, replacement map[string]any) []any {
+func keptRows(doc *doctype.Document, table, name string, replacement map[string]any) []any {
 	rows := make([]any, 0, len(doc.Rows(table))+1)
 	for _, row := range doc.Rows(table) {
 		if row.Name() == name {

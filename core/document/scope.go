@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
@@ -16,7 +17,7 @@ const reading = permission.Select | permission.Read | permission.Report | permis
 // inScope reports whether the caller's credential reaches a right on a DocType.
 // It is asked of everybody, Administrator and elevated callers included: a token
 // never exceeds what its user agreed to.
-func inScope(caller *identity.Caller, dt *DocType, right permission.Right) bool {
+func inScope(caller *identity.Caller, dt *doctype.DocType, right permission.Right) bool {
 	if caller.Scopes == nil {
 		return true
 	}
@@ -46,7 +47,7 @@ type scopeError struct{ scope string }
 func (e *scopeError) Error() string       { return "the token lacks the scope " + e.scope }
 func (e *scopeError) NeededScope() string { return e.scope }
 
-func outOfScope(dt *DocType, right permission.Right) error {
+func outOfScope(dt *doctype.DocType, right permission.Right) error {
 	scope := "resource:" + url.PathEscape(dt.Name) + ":write"
 	if right&^reading == 0 {
 		scope = "resource:" + url.PathEscape(dt.Name) + ":read"

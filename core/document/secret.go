@@ -3,6 +3,7 @@ package document
 import (
 	"context"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 )
@@ -19,11 +20,11 @@ type Sealer interface {
 // purpose of its own keeps Service.Password from ever showing it.
 func SealPurpose(doctype, field string) string { return "password " + doctype + "." + field }
 
-func purpose(dt *DocType, f *Field) string { return SealPurpose(dt.Name, f.Name) }
+func purpose(dt *doctype.DocType, f *doctype.Field) string { return SealPurpose(dt.Name, f.Name) }
 
 // seal turns the text of a Password field into what is stored. An empty one
 // stays empty: there is no secret.
-func (s *Service) seal(dt *DocType, f *Field, text string) (string, error) {
+func (s *Service) seal(dt *doctype.DocType, f *doctype.Field, text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
@@ -34,7 +35,7 @@ func (s *Service) seal(dt *DocType, f *Field, text string) (string, error) {
 }
 
 // keep is a client's text as it is stored: passwords sealed, markup made safe.
-func (s *Service) keep(dt *DocType, f *Field, text string) (any, error) {
+func (s *Service) keep(dt *doctype.DocType, f *doctype.Field, text string) (any, error) {
 	if f.IsPassword() {
 		return s.seal(dt, f, text)
 	}

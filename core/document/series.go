@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 )
 
@@ -39,7 +40,7 @@ func formatParts(pattern string) []seriesPart {
 // dottedParts reads "ABC-.YYYY.-.#####", the old style and that of naming
 // series: parts between dots, some of which are tokens. A pattern without a
 // counter gets one of five digits.
-func dottedParts(pattern string, dt *DocType) []seriesPart {
+func dottedParts(pattern string, dt *doctype.DocType) []seriesPart {
 	if !strings.Contains(pattern, "#") {
 		pattern = strings.TrimSuffix(pattern, ".") + ".#####"
 	}
@@ -94,7 +95,7 @@ func dateToken(token string, now time.Time) string {
 
 // nameBySeries resolves a pattern. The counter's scope is the text before it,
 // so a new month starts again at 1.
-func (s *Service) nameBySeries(ctx context.Context, tx Tx, doc *Document, parts []seriesPart) (string, error) {
+func (s *Service) nameBySeries(ctx context.Context, tx Tx, doc *doctype.Document, parts []seriesPart) (string, error) {
 	return resolveSeries(doc, parts, s.now(), func(prefix string, width int) (string, error) {
 		n, err := tx.Next(ctx, seriesCounter(doc.Type, prefix))
 		return fmt.Sprintf("%0*d", width, n), err
@@ -103,7 +104,7 @@ func (s *Service) nameBySeries(ctx context.Context, tx Tx, doc *Document, parts 
 
 // resolveSeries resolves a pattern for a document named at a time; count gives
 // the number that stands behind a text.
-func resolveSeries(doc *Document, parts []seriesPart, at time.Time, count func(prefix string, width int) (string, error)) (string, error) {
+func resolveSeries(doc *doctype.Document, parts []seriesPart, at time.Time, count func(prefix string, width int) (string, error)) (string, error) {
 	var name strings.Builder
 	for _, part := range parts {
 		switch {
@@ -130,12 +131,12 @@ func resolveSeries(doc *Document, parts []seriesPart, at time.Time, count func(p
 	return name.String(), nil
 }
 
-func seriesCounter(dt *DocType, prefix string) string {
+func seriesCounter(dt *doctype.DocType, prefix string) string {
 	return "series:" + dt.Name + ":" + prefix
 }
 
 // amendedName is the name of an amendment: the original's with -1, then -2.
-func amendedName(ctx context.Context, tx Tx, dt *DocType, original string) (string, error) {
+func amendedName(ctx context.Context, tx Tx, dt *doctype.DocType, original string) (string, error) {
 	base := original
 	if stem, n, ok := cutLast(original, "-"); ok {
 		if _, err := strconv.Atoi(n); err == nil {

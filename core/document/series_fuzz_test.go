@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"armature/core/doctype"
 )
 
 // FuzzSeries: any pattern is read to parts, and what they give is made of the
@@ -14,7 +16,7 @@ func FuzzSeries(f *testing.F) {
 		f.Add(p, true)
 		f.Add(p, false)
 	}
-	dt := NewDocType(DocType{Name: "Fuzzed"}, []*Field{{Name: "word", Type: "Data", Kind: Text, Column: "word"}})
+	dt := doctype.NewDocType(doctype.DocType{Name: "Fuzzed"}, []*doctype.Field{{Name: "word", Type: "Data", Kind: doctype.Text, Column: "word"}})
 	at := time.Date(2024, 2, 29, 13, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, pattern string, dotted bool) {
 		if len(pattern) > 200 {
@@ -24,7 +26,7 @@ func FuzzSeries(f *testing.F) {
 		if dotted {
 			parts = dottedParts(pattern, dt)
 		}
-		doc := NewDocument(dt)
+		doc := doctype.NewDocument(dt)
 		doc.Put("word", "W")
 		counters := 0
 		name, err := resolveSeries(doc, parts, at, func(prefix string, width int) (string, error) {

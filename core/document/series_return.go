@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"armature/core/doctype"
 )
 
 // seriesOf is the pattern by which a stored document was named; nil when no
 // series did. Numbers of autoincrement are never used twice.
-func seriesOf(doc *Document) []seriesPart {
+func seriesOf(doc *doctype.Document) []seriesPart {
 	rule := doc.Type.Autoname
 	switch {
 	case doc.Type.Field("amended_from") != nil && doc.Text("amended_from") != "", doc.Type.NamingField() != "":
@@ -28,9 +30,9 @@ func seriesOf(doc *Document) []seriesPart {
 // so that a document made by mistake leaves no gap. The name must be what the
 // pattern gives for the document at its creation: one that was renamed, or whose
 // fields have changed, keeps its number.
-func (s *Service) giveBack(ctx context.Context, tx Tx, doc *Document) error {
+func (s *Service) giveBack(ctx context.Context, tx Tx, doc *doctype.Document) error {
 	parts := seriesOf(doc)
-	made, _, ok := ParseDatetime(doc.TextAt(ColCreation), nil)
+	made, _, ok := doctype.ParseDatetime(doc.TextAt(doctype.ColCreation), nil)
 	if parts == nil || !ok {
 		return nil
 	}

@@ -1,3 +1,10 @@
+// Package document is the heart of the platform: the one door through which
+// everybody reaches documents, Service, and the life of a document behind it.
+//
+// A Caller, a Tx and a DocType name go into every method of Service; rights are
+// checked here, in the data layer, whoever knocks. What documents are is said in
+// core/doctype. The package declares the Store and the Hooks it needs and
+// imports neither.
 package document
 
 import (
@@ -5,6 +12,7 @@ import (
 	"log/slog"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 )
@@ -14,7 +22,7 @@ import (
 // here, inside a transaction that they did not open themselves.
 type Service struct {
 	store   Store
-	catalog *Catalog
+	catalog *doctype.Catalog
 	hooks   []Hooks
 	beyond  Beyond
 	sealer  Sealer
@@ -25,7 +33,7 @@ type Service struct {
 // ServiceConfig is what a Service needs.
 type ServiceConfig struct {
 	Store   Store
-	Catalog *Catalog
+	Catalog *doctype.Catalog
 	Hooks   []Hooks          // in the order they run, after the platform's own
 	Beyond  Beyond           // nil: nothing beyond the rules of roles
 	Sealer  Sealer           // seals Password fields; nil: they cannot be stored
@@ -47,7 +55,7 @@ func NewService(c ServiceConfig) *Service {
 }
 
 // Schema is the current snapshot of the site's DocTypes.
-func (s *Service) Schema() *Schema { return s.catalog.Schema() }
+func (s *Service) Schema() *doctype.Schema { return s.catalog.Schema() }
 
 // ReadOptions is how a single document is read.
 type ReadOptions struct {
@@ -86,7 +94,7 @@ func (s *Service) WriteMode(typeName string) Mode {
 		}
 		mode = Brief
 	}
-	if typeName == DocTypeName {
+	if typeName == doctype.DocTypeName {
 		return Alone // tables change: nothing else shares the transaction
 	}
 	return mode
@@ -100,7 +108,7 @@ const maxEvents = 10
 type eventDepth struct{}
 
 // fire offers an event to every hook of the DocType, in order.
-func (s *Service) fire(ctx context.Context, name string, tx Tx, caller *identity.Caller, doc, before *Document) error {
+func (s *Service) fire(ctx context.Context, name string, tx Tx, caller *identity.Caller, doc, before *doctype.Document) error {
 	deeper := false
 	for _, h := range s.hooks {
 		if !h.Handles(doc.Type.Name) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
@@ -48,7 +49,7 @@ func (s *Service) Count(ctx context.Context, tx Tx, caller *identity.Caller, doc
 
 // listable finds the DocType of a list. Whether a DocType exists is told only to
 // those who are logged in.
-func (s *Service) listable(caller *identity.Caller, doctype string) (*DocType, error) {
+func (s *Service) listable(caller *identity.Caller, doctype string) (*doctype.DocType, error) {
 	dt, err := s.lookup(doctype)
 	if err != nil && caller.IsGuest() {
 		return nil, fault.Denied("User %s does not have read access to %s", caller.User, doctype)
@@ -99,9 +100,9 @@ func (s *Service) linked(ctx context.Context, tx Tx, caller *identity.Caller, ty
 			if i > 0 {
 				object = append(object, ',')
 			}
-			object = AppendValue(AppendKey(object, c.Key), c.Field, values[i])
+			object = doctype.AppendValue(doctype.AppendKey(object, c.Key), c.Field, values[i])
 		}
-		name, _ := values[ColName].(string)
+		name, _ := values[doctype.ColName].(string)
 		objects[name] = append(object, '}')
 		return nil
 	})
@@ -109,7 +110,7 @@ func (s *Service) linked(ctx context.Context, tx Tx, caller *identity.Caller, ty
 }
 
 // readsSome reports whether the caller may read any document of the DocType.
-func readsSome(caller *identity.Caller, dt *DocType) bool {
+func readsSome(caller *identity.Caller, dt *doctype.DocType) bool {
 	return inScope(caller, dt, permission.Read) &&
 		(permission.For(dt.Permissions, caller, permission.Read) != permission.None || slices.Contains(caller.Shared, dt.Name))
 }

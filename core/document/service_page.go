@@ -3,13 +3,14 @@ package document
 import (
 	"slices"
 
+	"armature/core/doctype"
 	"armature/core/query"
 )
 
 // page is a list whose rows hold more than their own columns: the rows first,
 // then one query for each linked DocType and for each child table.
 type page struct {
-	columns []Column
+	columns []doctype.Column
 	rows    [][]any
 	name    int                 // the column by which rows of child tables are found; -1 without
 	links   []map[string][]byte // by column: linked documents
@@ -37,7 +38,7 @@ func (r *resolver) readPage(q *query.Query) (*page, error) {
 	sel := *r.sel
 	if len(r.nested) > 0 {
 		p.name = len(sel.Columns)
-		sel.Columns = append(slices.Clip(sel.Columns), Column{Operand: Operand{Field: r.dt.Columns[ColName]}, Key: "name"})
+		sel.Columns = append(slices.Clip(sel.Columns), doctype.Column{Operand: doctype.Operand{Field: r.dt.Columns[doctype.ColName]}, Key: "name"})
 	}
 	err := r.tx.Rows(r.ctx, &sel, func(values []any) error {
 		p.rows = append(p.rows, slices.Clone(values))
@@ -90,7 +91,7 @@ func (r *resolver) appendPageRow(dst []byte, p *page, row []any, asArray bool) [
 		}
 		first = false
 		if !asArray {
-			dst = AppendKey(dst, name)
+			dst = doctype.AppendKey(dst, name)
 		}
 	}
 	for i := 0; i <= len(p.columns); i++ {
@@ -111,7 +112,7 @@ func (r *resolver) appendPageRow(dst []byte, p *page, row []any, asArray bool) [
 		if object, ok := p.links[i][name]; ok {
 			dst = append(dst, object...)
 		} else {
-			dst = AppendValue(dst, c.Field, row[i])
+			dst = doctype.AppendValue(dst, c.Field, row[i])
 		}
 	}
 	return append(dst, "}]"[b2i(asArray)])

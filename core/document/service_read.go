@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
 )
 
 // lookup finds the DocType a request names.
-func (s *Service) lookup(doctype string) (*DocType, error) {
+func (s *Service) lookup(doctype string) (*doctype.DocType, error) {
 	if dt := s.Schema().DocType(doctype); dt != nil {
 		return dt, nil
 	}
@@ -18,13 +19,13 @@ func (s *Service) lookup(doctype string) (*DocType, error) {
 }
 
 // view is what the caller sees of documents of the DocType.
-func view(caller *identity.Caller, dt *DocType, opt ReadOptions) View {
+func view(caller *identity.Caller, dt *doctype.DocType, opt ReadOptions) doctype.View {
 	levels := permission.LevelsFor(dt.Permissions, caller, permission.Read)
-	return View{Levels: uint16(levels) | 1, WithNull: opt.WithNull || opt.ExpandLinks}
+	return doctype.View{Levels: uint16(levels) | 1, WithNull: opt.WithNull || opt.ExpandLinks}
 }
 
 // viewOf is what the caller sees of a document, or of a row.
-func (s *Service) viewOf(caller *identity.Caller, doc *Document, opt ReadOptions) View {
+func (s *Service) viewOf(caller *identity.Caller, doc *doctype.Document, opt ReadOptions) doctype.View {
 	v := view(caller, doc.Type, opt)
 	if doc.Type.Child {
 		v.Levels = uint16(s.rowLevels(caller, doc)) | 1
@@ -77,11 +78,11 @@ var errNotByRole = errors.New("not by role")
 
 // Get reads one document the caller may read. A Single that was never saved
 // reads as its defaults.
-func (s *Service) Get(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (*Document, error) {
+func (s *Service) Get(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (*doctype.Document, error) {
 	return s.get(ctx, tx, caller, doctype, name, permission.Read, false)
 }
 
-func (s *Service) get(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, right permission.Right, lock bool) (*Document, error) {
+func (s *Service) get(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, right permission.Right, lock bool) (*doctype.Document, error) {
 	dt, err := s.lookup(doctype)
 	if err != nil {
 		return nil, err
@@ -104,8 +105,8 @@ func (s *Service) get(ctx context.Context, tx Tx, caller *identity.Caller, docty
 }
 
 // unsaved is a Single nobody has saved yet.
-func (s *Service) unsaved(dt *DocType, caller *identity.Caller) *Document {
-	doc := NewDocument(dt)
+func (s *Service) unsaved(dt *doctype.DocType, caller *identity.Caller) *doctype.Document {
+	doc := doctype.NewDocument(dt)
 	doc.Put("name", dt.Name)
 	doc.Put("owner", identity.Administrator)
 	doc.Put("modified_by", identity.Administrator)
@@ -114,13 +115,13 @@ func (s *Service) unsaved(dt *DocType, caller *identity.Caller) *Document {
 }
 
 // AppendJSON appends a document as the caller may see it.
-func (s *Service) AppendJSON(dst []byte, caller *identity.Caller, doc *Document, opt ReadOptions) []byte {
+func (s *Service) AppendJSON(dst []byte, caller *identity.Caller, doc *doctype.Document, opt ReadOptions) []byte {
 	return doc.AppendJSON(dst, s.viewOf(caller, doc, opt))
 }
 
 // appendExpanded appends a document with every link replaced by the linked
 // document (SPEC: expand_links). It needs read on each linked document.
-func (s *Service) appendExpanded(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, doc *Document) ([]byte, error) {
+func (s *Service) appendExpanded(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, doc *doctype.Document) ([]byte, error) {
 	v := s.viewOf(caller, doc, ReadOptions{WithNull: true})
 	dst = append(dst, '{')
 	for i, f := range doc.Type.Columns {
@@ -131,7 +132,7 @@ func (s *Service) appendExpanded(ctx context.Context, tx Tx, caller *identity.Ca
 		target := doc.LinkTarget(f)
 		name, _ := doc.Values()[i].(string)
 		if target == "" || name == "" {
-			dst = append(AppendValue(dst, f, doc.Values()[i]), ',')
+			dst = append(doctype.AppendValue(dst, f, doc.Values()[i]), ',')
 			continue
 		}
 		var err error
@@ -145,7 +146,7 @@ func (s *Service) appendExpanded(ctx context.Context, tx Tx, caller *identity.Ca
 		if !v.Shows(t) {
 			continue
 		}
-		dst = AppendTableKey(dst, t)
+		dst = doctype.AppendTableKey(dst, t)
 		for i, row := range doc.Rows(t.Name) {
 			if i > 0 {
 				dst = append(dst, ',')

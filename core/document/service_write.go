@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
@@ -13,7 +14,7 @@ import (
 // Insert creates a document from values as JSON gave them (string, bool, nil,
 // json.Number, float64, []any, map[string]any). Keys the DocType does not have
 // are ignored.
-func (s *Service) Insert(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, values map[string]any) (*Document, error) {
+func (s *Service) Insert(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, values map[string]any) (*doctype.Document, error) {
 	dt, err := s.lookup(doctype)
 	if err != nil {
 		return nil, err
@@ -34,8 +35,8 @@ func (s *Service) Insert(ctx context.Context, tx Tx, caller *identity.Caller, do
 
 // insert creates a document. Without a guard it asks no rights: the platform
 // makes the document as a consequence of what the caller may do.
-func (s *Service) insert(ctx context.Context, tx Tx, caller *identity.Caller, dt *DocType, values map[string]any, levels permission.Levels, g *guard) (*Document, error) {
-	doc := NewDocument(dt)
+func (s *Service) insert(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, values map[string]any, levels permission.Levels, g *guard) (*doctype.Document, error) {
+	doc := doctype.NewDocument(dt)
 	if err := s.defaultLinks(ctx, tx, caller, doc); err != nil {
 		return nil, err
 	}
@@ -72,14 +73,14 @@ func (s *Service) insert(ctx context.Context, tx Tx, caller *identity.Caller, dt
 	return doc, s.fireAll(ctx, tx, caller, doc, nil, afterInsert(doc))
 }
 
-func afterInsert(doc *Document) []string {
+func afterInsert(doc *doctype.Document) []string {
 	if doc.Docstatus() == submitted {
 		return []string{AfterInsert, OnUpdate, OnSubmit, OnChange}
 	}
 	return []string{AfterInsert, OnUpdate, OnChange}
 }
 
-func (s *Service) fireAll(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *Document, events []string) error {
+func (s *Service) fireAll(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *doctype.Document, events []string) error {
 	for _, name := range events {
 		if err := s.fire(ctx, name, tx, caller, doc, before); err != nil {
 			return err
@@ -91,7 +92,7 @@ func (s *Service) fireAll(ctx context.Context, tx Tx, caller *identity.Caller, d
 // Update changes the given fields of a document. A "modified" among the values
 // that differs from the stored one is a TimestampMismatchError; without it the
 // last writer wins.
-func (s *Service) Update(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, values map[string]any) (*Document, error) {
+func (s *Service) Update(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, values map[string]any) (*doctype.Document, error) {
 	if dt := s.Schema().DocType(doctype); dt != nil && dt.Child {
 		return s.changeRow(ctx, tx, caller, dt, name, values)
 	}
@@ -142,16 +143,16 @@ func sameTime(sent, stored string, zone *time.Location) bool {
 	if sent == stored {
 		return true
 	}
-	t, _, ok := ParseDatetime(sent, zone)
-	return ok && FormatDatetime(t) == stored
+	t, _, ok := doctype.ParseDatetime(sent, zone)
+	return ok && doctype.FormatDatetime(t) == stored
 }
 
 // constants refuses a change of what never changes.
-func constants(before *Document, values map[string]any, zone *time.Location) error {
+func constants(before *doctype.Document, values map[string]any, zone *time.Location) error {
 	if owner, ok := values["owner"].(string); ok && owner != before.Owner() {
 		return fault.Invalid("CannotChangeConstantError", "Value cannot be changed for owner")
 	}
-	if creation, ok := values["creation"].(string); ok && !sameTime(creation, before.TextAt(ColCreation), zone) {
+	if creation, ok := values["creation"].(string); ok && !sameTime(creation, before.TextAt(doctype.ColCreation), zone) {
 		return fault.Invalid("CannotChangeConstantError", "Value cannot be changed for creation")
 	}
 	return nil
@@ -159,9 +160,9 @@ func constants(before *Document, values map[string]any, zone *time.Location) err
 
 // changed lists what an update has to write: the columns whose value differs,
 // always modified and modified_by, and the child tables that differ.
-func changed(doc, before *Document) (columns, tables []*Field) {
+func changed(doc, before *doctype.Document) (columns, tables []*doctype.Field) {
 	for i, f := range doc.Type.Columns {
-		if i == ColModified || i == ColModifiedBy || doc.Values()[i] != before.Values()[i] {
+		if i == doctype.ColModified || i == doctype.ColModifiedBy || doc.Values()[i] != before.Values()[i] {
 			columns = append(columns, f)
 		}
 	}
@@ -173,7 +174,7 @@ func changed(doc, before *Document) (columns, tables []*Field) {
 	return columns, tables
 }
 
-func sameRows(a, b []*Document) bool {
+func sameRows(a, b []*doctype.Document) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -187,44 +188,44 @@ func sameRows(a, b []*Document) bool {
 
 // stamp sets the standard fields of a change. modified always grows, also when
 // two changes fall into one microsecond or the clock steps back.
-func (s *Service) stamp(doc, before *Document, caller *identity.Caller) {
-	now := FormatDatetime(s.now())
+func (s *Service) stamp(doc, before *doctype.Document, caller *identity.Caller) {
+	now := doctype.FormatDatetime(s.now())
 	if before == nil || before.Modified() == "" {
-		doc.Values()[ColOwner] = caller.User
-		doc.Values()[ColCreation] = now
+		doc.Values()[doctype.ColOwner] = caller.User
+		doc.Values()[doctype.ColCreation] = now
 	} else if stored := before.Modified(); now <= stored {
-		if t, _, ok := ParseDatetime(stored, nil); ok {
-			now = FormatDatetime(t.Add(time.Microsecond))
+		if t, _, ok := doctype.ParseDatetime(stored, nil); ok {
+			now = doctype.FormatDatetime(t.Add(time.Microsecond))
 		}
 	}
-	doc.Values()[ColModified] = now
-	doc.Values()[ColModifiedBy] = caller.User
+	doc.Values()[doctype.ColModified] = now
+	doc.Values()[doctype.ColModifiedBy] = caller.User
 	stampRows(doc, caller)
 }
 
 // stampRows sets the standard fields of the rows by their document's.
-func stampRows(doc *Document, caller *identity.Caller) {
+func stampRows(doc *doctype.Document, caller *identity.Caller) {
 	for _, t := range doc.Type.Tables {
 		for i, row := range doc.Rows(t.Name) {
-			row.Values()[ColParent] = doc.Values()[ColName]
+			row.Values()[doctype.ColParent] = doc.Values()[doctype.ColName]
 			stampRow(doc, t.Name, i, row, doc.Modified(), caller)
 		}
 	}
 }
 
-func stampRow(doc *Document, table string, i int, row *Document, now string, caller *identity.Caller) {
-	if row.TextAt(ColCreation) == "" {
-		row.Values()[ColOwner] = caller.User
-		row.Values()[ColCreation] = now
+func stampRow(doc *doctype.Document, table string, i int, row *doctype.Document, now string, caller *identity.Caller) {
+	if row.TextAt(doctype.ColCreation) == "" {
+		row.Values()[doctype.ColOwner] = caller.User
+		row.Values()[doctype.ColCreation] = now
 	}
-	if row.TextAt(ColModified) == "" {
-		row.Values()[ColModified] = now
-		row.Values()[ColModifiedBy] = caller.User
+	if row.TextAt(doctype.ColModified) == "" {
+		row.Values()[doctype.ColModified] = now
+		row.Values()[doctype.ColModifiedBy] = caller.User
 	}
-	row.Values()[ColDocstatus] = doc.Values()[ColDocstatus]
-	row.Values()[ColIdx] = int64(i + 1)
-	row.Values()[ColParentField] = table
-	row.Values()[ColParentType] = doc.Type.Name
+	row.Values()[doctype.ColDocstatus] = doc.Values()[doctype.ColDocstatus]
+	row.Values()[doctype.ColIdx] = int64(i + 1)
+	row.Values()[doctype.ColParentField] = table
+	row.Values()[doctype.ColParentType] = doc.Type.Name
 }
 
 // Delete removes a document. A submitted one, and one that others link to, is
@@ -246,7 +247,7 @@ func (s *Service) Delete(ctx context.Context, tx Tx, caller *identity.Caller, do
 }
 
 // remove deletes a document that may be deleted, and what belongs to it.
-func (s *Service) remove(ctx context.Context, tx Tx, caller *identity.Caller, doc *Document) error {
+func (s *Service) remove(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document) error {
 	if err := s.fire(ctx, OnTrash, tx, caller, doc, doc); err != nil {
 		return err
 	}
@@ -268,7 +269,7 @@ func (s *Service) remove(ctx context.Context, tx Tx, caller *identity.Caller, do
 	}
 	err = s.record(ctx, tx, caller, "Deleted Document", map[string]any{
 		"deleted_doctype": doc.Type.Name, "deleted_name": doc.Name(),
-		"data": string(doc.AppendJSON(nil, View{Levels: ^uint16(0), WithNull: true})),
+		"data": string(doc.AppendJSON(nil, doctype.View{Levels: ^uint16(0), WithNull: true})),
 	})
 	if err != nil {
 		return err

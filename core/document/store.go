@@ -3,6 +3,8 @@ package document
 import (
 	"context"
 	"errors"
+
+	"armature/core/doctype"
 )
 
 // ErrReadOnly is returned by every writing method of a Tx that only reads. The
@@ -79,53 +81,53 @@ type Tx interface {
 	// Get reads one document with its child rows; Missing when there is none.
 	// With lock the row stays locked until the transaction ends. The DocTypes of
 	// child rows come from sc.
-	Get(ctx context.Context, sc *Schema, dt *DocType, name string, lock bool) (*Document, error)
+	Get(ctx context.Context, sc *doctype.Schema, dt *doctype.DocType, name string, lock bool) (*doctype.Document, error)
 
 	// AppendDocument reads one document and appends it to dst as a JSON object
 	// (see AppendRow for its form), without building a Document. check sees the
 	// row's values in the order of dt.Columns before anything is appended; the
 	// slice is only valid during the call. Child rows come from sc.
-	AppendDocument(ctx context.Context, dst []byte, sc *Schema, dt *DocType, name string, view View,
+	AppendDocument(ctx context.Context, dst []byte, sc *doctype.Schema, dt *doctype.DocType, name string, view doctype.View,
 		check func(values []any) error) ([]byte, error)
 
 	// AppendRows runs a list and appends the rows to dst, separated by commas:
 	// JSON objects in the order of the columns, or arrays. It returns how many.
-	AppendRows(ctx context.Context, dst []byte, sel *Select, asArrays bool) ([]byte, int, error)
+	AppendRows(ctx context.Context, dst []byte, sel *doctype.Select, asArrays bool) ([]byte, int, error)
 
 	// Rows runs a list and hands each row's canonical values to fn; the slice
 	// is only valid during the call.
-	Rows(ctx context.Context, sel *Select, fn func(values []any) error) error
+	Rows(ctx context.Context, sel *doctype.Select, fn func(values []any) error) error
 
 	// Count counts the rows a list would have without paging.
-	Count(ctx context.Context, sel *Select) (int64, error)
+	Count(ctx context.Context, sel *doctype.Select) (int64, error)
 
 	// Absent returns those of names that no document of dt has.
-	Absent(ctx context.Context, dt *DocType, names []string) ([]string, error)
+	Absent(ctx context.Context, dt *doctype.DocType, names []string) ([]string, error)
 
 	// Insert stores a new document with its child rows, if every document in
 	// needs exists; ErrUnmet, and nothing stored, if one does not. A taken name
 	// is a DuplicateEntryError, a taken unique value a UniqueValidationError.
-	Insert(ctx context.Context, doc *Document, needs ...Need) error
+	Insert(ctx context.Context, doc *doctype.Document, needs ...Need) error
 
 	// Update stores the values of doc in the given columns, and replaces the
 	// given child tables, where the stored modified equals expect ("": any) and
 	// every document in needs exists. It reports false, and writes nothing, where
 	// it does not or the document is gone. The DocTypes of child rows come from
 	// sc; without tables it may be nil.
-	Update(ctx context.Context, sc *Schema, doc *Document, columns, tables []*Field, expect string, needs ...Need) (bool, error)
+	Update(ctx context.Context, sc *doctype.Schema, doc *doctype.Document, columns, tables []*doctype.Field, expect string, needs ...Need) (bool, error)
 
 	// UpdateIf sets values where the document exists and every expected value
 	// is stored, and reports whether it did: for what must be spent exactly
 	// once. Keys are field names, values canonical.
-	UpdateIf(ctx context.Context, dt *DocType, name string, expect, set map[string]any) (bool, error)
+	UpdateIf(ctx context.Context, dt *doctype.DocType, name string, expect, set map[string]any) (bool, error)
 
 	// Delete removes a document and its child rows and reports whether there
 	// was one.
-	Delete(ctx context.Context, sc *Schema, dt *DocType, name string) (bool, error)
+	Delete(ctx context.Context, sc *doctype.Schema, dt *doctype.DocType, name string) (bool, error)
 
 	// Replace sets one field of every document that meets where, and returns how
 	// many there were; modified stays. A value taken already is the fault of Insert.
-	Replace(ctx context.Context, dt *DocType, f *Field, where Where, value any) (int64, error)
+	Replace(ctx context.Context, dt *doctype.DocType, f *doctype.Field, where doctype.Where, value any) (int64, error)
 
 	// Next returns the next value of a named counter, from 1.
 	Next(ctx context.Context, counter string) (int64, error)
@@ -143,7 +145,7 @@ type Tx interface {
 	// with the fields that ask for them. The definition's own documents are
 	// stored by the caller in the same transaction. A table that others do not
 	// leave within half a minute is Unavailable, and nothing has changed.
-	Migrate(ctx context.Context, dt *DocType) error
+	Migrate(ctx context.Context, dt *doctype.DocType) error
 
 	// BumpSchema makes every process reload the DocTypes after commit and
 	// returns the new version.
@@ -161,6 +163,6 @@ type Tx interface {
 // The database checks it in the statement that writes, which costs no round
 // trip and leaves no moment between the check and the write.
 type Need struct {
-	DocType *DocType
+	DocType *doctype.DocType
 	Name    string
 }

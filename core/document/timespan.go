@@ -3,6 +3,7 @@ package document
 import (
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/query"
 )
@@ -14,9 +15,9 @@ var relative = map[string]string{
 
 // timespan resolves a named span, or previous/next with a period, to its first
 // and last day, counted from now in the site's zone (reference, section 1.10).
-func (r *resolver) timespan(op Operand, c query.Cond) (Where, error) {
+func (r *resolver) timespan(op doctype.Operand, c query.Cond) (doctype.Where, error) {
 	f := op.Field
-	if f.Kind != Date && f.Kind != Datetime {
+	if f.Kind != doctype.Date && f.Kind != doctype.Datetime {
 		return nil, fault.Invalid("", "%s: %s works on dates", f.Name, c.Op)
 	}
 	text, _ := c.Value.(string)
@@ -27,13 +28,13 @@ func (r *resolver) timespan(op Operand, c query.Cond) (Where, error) {
 	case query.Next:
 		name = "next " + relative[name]
 	}
-	first, last, ok := Span(name, r.s.now())
+	first, last, ok := doctype.Span(name, r.s.now())
 	if !ok {
 		return nil, fault.Invalid("", "%s: unknown timespan %q", f.Name, text)
 	}
-	from, to := FormatDatetime(first), FormatDatetime(last)[:len(DateLayout)]+" 23:59:59.999999"
-	if f.Kind == Date {
-		from, to = from[:len(DateLayout)], to[:len(DateLayout)]
+	from, to := doctype.FormatDatetime(first), doctype.FormatDatetime(last)[:len(doctype.DateLayout)]+" 23:59:59.999999"
+	if f.Kind == doctype.Date {
+		from, to = from[:len(doctype.DateLayout)], to[:len(doctype.DateLayout)]
 	}
-	return Compare{op, query.Between, [2]any{from, to}}, nil
+	return doctype.Compare{Operand: op, Op: query.Between, Value: [2]any{from, to}}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/query"
 )
@@ -18,7 +19,7 @@ func ParentField(doctype string) string {
 	return "parent_" + strings.ReplaceAll(strings.ToLower(doctype), " ", "_")
 }
 
-func parentOf(dt *DocType) *Field {
+func parentOf(dt *doctype.DocType) *doctype.Field {
 	if !dt.Tree {
 		return nil
 	}
@@ -28,7 +29,7 @@ func parentOf(dt *DocType) *Field {
 // descendants returns the nodes below the given ones, level by level, without
 // the nodes themselves. Trees are kept by parent links alone: nested-set columns
 // would make every insertion rewrite half of the table.
-func (s *Service) descendants(ctx context.Context, tx Tx, dt *DocType, nodes []any) ([]any, error) {
+func (s *Service) descendants(ctx context.Context, tx Tx, dt *doctype.DocType, nodes []any) ([]any, error) {
 	parent := parentOf(dt)
 	if parent == nil {
 		return nil, fault.Invalid("", "%s is no tree", dt.Name)
@@ -39,7 +40,7 @@ func (s *Service) descendants(ctx context.Context, tx Tx, dt *DocType, nodes []a
 	}
 	var all []any
 	for level := nodes; len(level) > 0; {
-		below, err := s.column(ctx, tx, dt, dt.Columns[ColName], Compare{Operand{Field: parent}, query.In, level})
+		below, err := s.column(ctx, tx, dt, dt.Columns[doctype.ColName], doctype.Compare{Operand: doctype.Operand{Field: parent}, Op: query.In, Value: level})
 		if err != nil {
 			return nil, err
 		}
@@ -58,14 +59,14 @@ func (s *Service) descendants(ctx context.Context, tx Tx, dt *DocType, nodes []a
 }
 
 // ancestors returns the nodes above a node, nearest first.
-func (s *Service) ancestors(ctx context.Context, tx Tx, dt *DocType, node any) ([]any, error) {
+func (s *Service) ancestors(ctx context.Context, tx Tx, dt *doctype.DocType, node any) ([]any, error) {
 	parent := parentOf(dt)
 	if parent == nil {
 		return nil, fault.Invalid("", "%s is no tree", dt.Name)
 	}
 	var all []any
 	for len(all) < maxTree {
-		up, err := s.column(ctx, tx, dt, parent, Compare{Operand{Field: dt.Columns[ColName]}, query.Eq, node})
+		up, err := s.column(ctx, tx, dt, parent, doctype.Compare{Operand: doctype.Operand{Field: dt.Columns[doctype.ColName]}, Op: query.Eq, Value: node})
 		if err != nil || len(up) == 0 || up[0] == nil || up[0] == "" || slices.Contains(all, up[0]) {
 			return all, err
 		}
@@ -76,11 +77,11 @@ func (s *Service) ancestors(ctx context.Context, tx Tx, dt *DocType, node any) (
 }
 
 // column reads one column of the rows that meet a condition.
-func (s *Service) column(ctx context.Context, tx Tx, dt *DocType, f *Field, where Where) ([]any, error) {
+func (s *Service) column(ctx context.Context, tx Tx, dt *doctype.DocType, f *doctype.Field, where doctype.Where) ([]any, error) {
 	var values []any
-	err := tx.Rows(ctx, &Select{
+	err := tx.Rows(ctx, &doctype.Select{
 		DocType: dt, Where: where,
-		Columns: []Column{{Operand: Operand{Field: f}, Key: f.Name}},
+		Columns: []doctype.Column{{Operand: doctype.Operand{Field: f}, Key: f.Name}},
 	}, func(v []any) error {
 		values = append(values, v[0])
 		return nil
@@ -90,7 +91,7 @@ func (s *Service) column(ctx context.Context, tx Tx, dt *DocType, f *Field, wher
 
 // tree resolves a tree operator to a list of names: on the name of a tree
 // DocType, or on a link into one.
-func (r *resolver) tree(op Operand, c query.Cond) (Where, error) {
+func (r *resolver) tree(op doctype.Operand, c query.Cond) (doctype.Where, error) {
 	dt := r.dt
 	if op.Join > 0 {
 		dt = r.sel.Joins[op.Join-1].Target
@@ -119,13 +120,13 @@ func (r *resolver) tree(op Operand, c query.Cond) (Where, error) {
 	case query.DescIncl:
 		names = append(names, node)
 	case query.NotDesc, query.NotAnc:
-		return Compare{op, query.NotIn, names}, nil
+		return doctype.Compare{Operand: op, Op: query.NotIn, Value: names}, nil
 	}
-	return Compare{op, query.In, names}, nil
+	return doctype.Compare{Operand: op, Op: query.In, Value: names}, nil
 }
 
 // checkTree refuses a parent that would make a node its own ancestor.
-func (s *Service) checkTree(ctx context.Context, tx Tx, doc, before *Document) error {
+func (s *Service) checkTree(ctx context.Context, tx Tx, doc, before *doctype.Document) error {
 	parent := parentOf(doc.Type)
 	if parent == nil {
 		return nil

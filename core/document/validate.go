@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
@@ -19,7 +20,7 @@ const (
 
 // admitStatus checks the docstatus a change leads to (reference, section 2.5)
 // and the right it needs.
-func (s *Service) admitStatus(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *Document) error {
+func (s *Service) admitStatus(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *doctype.Document) error {
 	from, to := int64(draft), doc.Docstatus()
 	if before != nil {
 		from = before.Docstatus()
@@ -43,7 +44,7 @@ func (s *Service) admitStatus(ctx context.Context, tx Tx, caller *identity.Calle
 }
 
 // mayDo asks for one right on one document.
-func (s *Service) mayDo(ctx context.Context, tx Tx, caller *identity.Caller, doc *Document, right permission.Right) error {
+func (s *Service) mayDo(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document, right permission.Right) error {
 	g, err := s.guard(ctx, tx, caller, doc.Type, right)
 	if err != nil {
 		return err
@@ -53,7 +54,7 @@ func (s *Service) mayDo(ctx context.Context, tx Tx, caller *identity.Caller, doc
 
 // prepare runs the hooks before a write and the field rules, in the order of
 // the reference (sections 2.4 and 2.6).
-func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *Document) error {
+func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *doctype.Document) error {
 	stampRows(doc, caller) // the name is new
 	if err := s.fetch(ctx, tx, doc); err != nil {
 		return err
@@ -76,7 +77,7 @@ func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, d
 	return s.checkStatusLinks(ctx, tx, doc, before)
 }
 
-func beforeWrite(doc, before *Document) []string {
+func beforeWrite(doc, before *doctype.Document) []string {
 	from := int64(draft)
 	if before != nil {
 		from = before.Docstatus()
@@ -92,7 +93,7 @@ func beforeWrite(doc, before *Document) []string {
 	return []string{BeforeValidate, Validate, BeforeSave}
 }
 
-func afterUpdate(doc, before *Document) []string {
+func afterUpdate(doc, before *doctype.Document) []string {
 	switch from, to := before.Docstatus(), doc.Docstatus(); {
 	case from == submitted && to == cancelled:
 		return []string{OnCancel, OnChange}
@@ -105,8 +106,8 @@ func afterUpdate(doc, before *Document) []string {
 }
 
 // RowsOf returns the rows of all child tables of the document.
-func RowsOf(doc *Document) []*Document {
-	var all []*Document
+func RowsOf(doc *doctype.Document) []*doctype.Document {
+	var all []*doctype.Document
 	for _, t := range doc.Type.Tables {
 		all = append(all, doc.Rows(t.Name)...)
 	}
@@ -117,9 +118,9 @@ func RowsOf(doc *Document) []*Document {
 // send either for no text. In a unique field no text is null, which any number of
 // documents may have; in one that is not nullable it is the empty string. What the
 // document held before stays as it is.
-func settleEmpty(doc, before *Document) {
+func settleEmpty(doc, before *doctype.Document) {
 	for _, f := range doc.Type.Columns {
-		if !f.Unique && !f.NotNullable || f.Kind != Text || f.Standard {
+		if !f.Unique && !f.NotNullable || f.Kind != doctype.Text || f.Standard {
 			continue
 		}
 		v := doc.Values()[f.Index]
@@ -134,7 +135,7 @@ func settleEmpty(doc, before *Document) {
 }
 
 // checkFields applies the rules of the fields to the document and its rows.
-func (s *Service) checkFields(doc, before *Document) error {
+func (s *Service) checkFields(doc, before *doctype.Document) error {
 	if err := checkMandatory(doc); err != nil {
 		return err
 	}
@@ -154,13 +155,13 @@ func (s *Service) checkFields(doc, before *Document) error {
 	return checkSubmitted(doc, before)
 }
 
-func checkMandatory(doc *Document) error {
+func checkMandatory(doc *doctype.Document) error {
 	var missing []string
 	for _, f := range doc.Type.Fields {
-		if !f.Required || f.Kind == NoValue || f.Kind == Check {
+		if !f.Required || f.Kind == doctype.NoValue || f.Kind == doctype.Check {
 			continue
 		}
-		if f.Kind == Rows {
+		if f.Kind == doctype.Rows {
 			if len(doc.Rows(f.Name)) == 0 {
 				missing = append(missing, f.Name)
 			}
@@ -177,7 +178,7 @@ func checkMandatory(doc *Document) error {
 }
 
 // checkValues checks each value that before does not hold already.
-func checkValues(doc, before *Document, where string) error {
+func checkValues(doc, before *doctype.Document, where string) error {
 	for _, f := range doc.Type.Columns {
 		v := doc.Values()[f.Index]
 		if f.Standard || before != nil && before.Values()[f.Index] == v {
@@ -195,16 +196,16 @@ func checkValues(doc, before *Document, where string) error {
 
 // checkSubmitted refuses changes to a submitted document in fields that do not
 // allow them.
-func checkSubmitted(doc, before *Document) error {
+func checkSubmitted(doc, before *doctype.Document) error {
 	if before == nil || before.Docstatus() != submitted || doc.Docstatus() != submitted {
 		return nil
 	}
 	for _, f := range doc.Type.Fields {
-		if f.Standard || f.AllowOnSubmit || f.Kind == NoValue {
+		if f.Standard || f.AllowOnSubmit || f.Kind == doctype.NoValue {
 			continue
 		}
 		same := false
-		if f.Kind == Rows {
+		if f.Kind == doctype.Rows {
 			same = sameRows(doc.Rows(f.Name), before.Rows(f.Name))
 		} else {
 			same = doc.Values()[f.Index] == before.Values()[f.Index]

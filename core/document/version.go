@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"armature/core/doctype"
 	"armature/core/identity"
 )
 
@@ -21,7 +22,7 @@ type delta struct {
 
 // keepVersion stores what a change did to a document of a tracked DocType, in
 // the transaction of the change.
-func (s *Service) keepVersion(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *Document) error {
+func (s *Service) keepVersion(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *doctype.Document) error {
 	if !doc.Type.Track || before == nil {
 		return nil
 	}
@@ -38,10 +39,10 @@ func (s *Service) keepVersion(ctx context.Context, tx Tx, caller *identity.Calle
 	})
 }
 
-func compare(doc, before *Document) delta {
+func compare(doc, before *doctype.Document) delta {
 	d := delta{Changed: fieldChanges(doc, before), Added: [][2]any{}, Removed: [][2]any{}, RowChanged: [][4]any{}}
 	for _, t := range doc.Type.Tables {
-		old := make(map[string]*Document)
+		old := make(map[string]*doctype.Document)
 		for _, row := range before.Rows(t.Name) {
 			old[row.Name()] = row
 		}
@@ -63,10 +64,10 @@ func compare(doc, before *Document) delta {
 	return d
 }
 
-func fieldChanges(doc, before *Document) [][3]any {
+func fieldChanges(doc, before *doctype.Document) [][3]any {
 	changes := [][3]any{}
 	for i, f := range doc.Type.Columns {
-		if f.Standard && i != ColDocstatus || f.IsPassword() || f.IsInternal() || doc.Values()[i] == before.Values()[i] {
+		if f.Standard && i != doctype.ColDocstatus || f.IsPassword() || f.IsInternal() || doc.Values()[i] == before.Values()[i] {
 			continue
 		}
 		changes = append(changes, [3]any{f.Name, before.Values()[i], doc.Values()[i]})
@@ -74,8 +75,8 @@ func fieldChanges(doc, before *Document) [][3]any {
 	return changes
 }
 
-func rowValues(row *Document) json.RawMessage {
-	return row.AppendJSON(nil, View{Levels: ^uint16(0)})
+func rowValues(row *doctype.Document) json.RawMessage {
+	return row.AppendJSON(nil, doctype.View{Levels: ^uint16(0)})
 }
 
 // record stores a document the platform itself makes as a consequence of the
@@ -86,7 +87,7 @@ func (s *Service) record(ctx context.Context, tx Tx, caller *identity.Caller, ty
 	if dt == nil {
 		return nil
 	}
-	doc := NewDocument(dt)
+	doc := doctype.NewDocument(dt)
 	for name, v := range values {
 		doc.Put(name, v)
 	}

@@ -5,17 +5,18 @@ import (
 	"crypto/rand"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/document"
 )
 
 // sameContent finds a File with the content of a draft and the same privacy,
 // whose URL and bytes a new File then shares; nil when there is none. The MD5
 // finds it, the SHA-256 in the key proves it.
-func (s *Service) sameContent(ctx context.Context, tx document.Tx, d *Draft, private bool) (*document.Document, error) {
+func (s *Service) sameContent(ctx context.Context, tx document.Tx, d *Draft, private bool) (*doctype.Document, error) {
 	return s.sameBytes(ctx, tx, d.MD5, blobs+d.SHA256[:2]+"/"+d.SHA256+"-", private)
 }
 
-func (s *Service) sameBytes(ctx context.Context, tx document.Tx, md5, keyPrefix string, private bool) (*document.Document, error) {
+func (s *Service) sameBytes(ctx context.Context, tx document.Tx, md5, keyPrefix string, private bool) (*doctype.Document, error) {
 	found, err := s.find(ctx, tx, 0, match{"content_hash", md5}, match{"is_private", check(private)})
 	if err != nil {
 		return nil, err

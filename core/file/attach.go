@@ -3,23 +3,24 @@ package file
 import (
 	"context"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/identity"
 )
 
 // attachFields are the Attach fields of each DocType of one schema.
 type attachFields struct {
-	schema *document.Schema
-	by     map[string][]*document.Field
+	schema *doctype.Schema
+	by     map[string][]*doctype.Field
 }
 
 // attachFields lists the Attach fields of a DocType. It is asked on every write,
 // so the answer is kept until the schema changes.
-func (s *Service) attachFields(typeName string) []*document.Field {
+func (s *Service) attachFields(typeName string) []*doctype.Field {
 	schema := s.documents().Schema()
 	known := s.attach.Load()
 	if known == nil || known.schema != schema {
-		known = &attachFields{schema, make(map[string][]*document.Field)}
+		known = &attachFields{schema, make(map[string][]*doctype.Field)}
 		for dt := range schema.All {
 			for _, f := range dt.Columns {
 				if f.Type == "Attach" || f.Type == "Attach Image" {
@@ -69,7 +70,7 @@ func (s *Service) attachURL(ctx context.Context, ev *document.Event, field, url 
 	if err != nil {
 		return err
 	}
-	var free *document.Document
+	var free *doctype.Document
 	for _, doc := range here {
 		switch doc.Text("attached_to_field") {
 		case field:
@@ -94,7 +95,7 @@ func (s *Service) attachURL(ctx context.Context, ev *document.Event, field, url 
 }
 
 // unattached finds a File with the URL that is the caller's and not attached.
-func (s *Service) unattached(ctx context.Context, ev *document.Event, url string) (*document.Document, error) {
+func (s *Service) unattached(ctx context.Context, ev *document.Event, url string) (*doctype.Document, error) {
 	if ev.Caller.IsGuest() {
 		return nil, nil
 	}
@@ -120,7 +121,7 @@ func (s *Service) attachCopy(ctx context.Context, ev *document.Event, url string
 }
 
 // Gone deletes the Files attached to a deleted document, of whatever DocType.
-func (s *Service) Gone(ctx context.Context, tx document.Tx, caller *identity.Caller, gone *document.Document) error {
+func (s *Service) Gone(ctx context.Context, tx document.Tx, caller *identity.Caller, gone *doctype.Document) error {
 	if gone.Type.Name == DocType {
 		return nil
 	}

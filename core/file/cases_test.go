@@ -10,6 +10,7 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/file"
 	"armature/core/file/s3"
@@ -300,10 +301,10 @@ func TestWhere(t *testing.T) {
 					names = []string{"none"}
 					return nil
 				}
-				column := document.Operand{Field: dt.Field("file_name")}
-				return tx.Rows(s.t.Context(), &document.Select{
-					DocType: dt, Columns: []document.Column{{Operand: column, Key: "file_name"}}, Order: []document.OrderBy{{Operand: column}},
-					Where: document.AllOf{where, document.Compare{Operand: document.Operand{Field: dt.Field("is_folder")}, Op: query.Eq, Value: int64(0)}},
+				column := doctype.Operand{Field: dt.Field("file_name")}
+				return tx.Rows(s.t.Context(), &doctype.Select{
+					DocType: dt, Columns: []doctype.Column{{Operand: column, Key: "file_name"}}, Order: []doctype.OrderBy{{Operand: column}},
+					Where: doctype.AllOf{where, doctype.Compare{Operand: doctype.Operand{Field: dt.Field("is_folder")}, Op: query.Eq, Value: int64(0)}},
 				}, func(v []any) error {
 					names = append(names, v[0].(string))
 					return nil

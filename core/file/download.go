@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -65,7 +66,7 @@ func (s *Service) serve(w http.ResponseWriter, r *http.Request, caller *identity
 }
 
 // served finds the File to be sent.
-func (s *Service) served(ctx context.Context, caller *identity.Caller, url, fid string) (doc *document.Document, err error) {
+func (s *Service) served(ctx context.Context, caller *identity.Caller, url, fid string) (doc *doctype.Document, err error) {
 	if !Serves(url) || !utf8.ValidString(url+fid) || strings.ContainsRune(url+fid, 0) {
 		return nil, noFile(url)
 	}
@@ -78,7 +79,7 @@ func (s *Service) served(ctx context.Context, caller *identity.Caller, url, fid 
 
 // Open finds a File with the URL of a stored file that the caller may read; fid
 // names one of several. Errors are those of ServeDownload.
-func (s *Service) Open(ctx context.Context, tx document.Tx, caller *identity.Caller, url, fid string) (*document.Document, error) {
+func (s *Service) Open(ctx context.Context, tx document.Tx, caller *identity.Caller, url, fid string) (*doctype.Document, error) {
 	private, _ := stored(url)
 	if private && caller.IsGuest() {
 		return nil, fault.Denied("You need to log in to access this file")
@@ -108,7 +109,7 @@ func noFile(url string) error {
 	return fault.New(fault.NotFound, "", "File %s does not exist", CleanName(strings.TrimPrefix(url, "/")))
 }
 
-func (s *Service) created(doc *document.Document) time.Time {
+func (s *Service) created(doc *doctype.Document) time.Time {
 	text, _ := doc.Get("creation").(string)
 	t, err := time.ParseInLocation("2006-01-02 15:04:05.000000", text, s.now().Location())
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/query"
 )
@@ -16,39 +17,39 @@ type match struct {
 
 // find reads the Files that meet every condition, oldest first; limit 0 reads
 // all. It asks no rights: what it finds is not shown to anybody by itself.
-func (s *Service) find(ctx context.Context, tx document.Tx, limit int, conditions ...match) ([]*document.Document, error) {
+func (s *Service) find(ctx context.Context, tx document.Tx, limit int, conditions ...match) ([]*doctype.Document, error) {
 	dt, err := s.doctype()
 	if err != nil {
 		return nil, err
 	}
-	var where document.AllOf
+	var where doctype.AllOf
 	for _, m := range conditions {
 		where = append(where, equal(dt, m))
 	}
-	sel := &document.Select{
+	sel := &doctype.Select{
 		DocType: dt, Where: where, Length: limit,
-		Order: []document.OrderBy{
-			{Operand: document.Operand{Field: dt.Columns[document.ColCreation]}},
-			{Operand: document.Operand{Field: dt.Columns[document.ColName]}},
+		Order: []doctype.OrderBy{
+			{Operand: doctype.Operand{Field: dt.Columns[doctype.ColCreation]}},
+			{Operand: doctype.Operand{Field: dt.Columns[doctype.ColName]}},
 		},
 	}
 	for _, f := range dt.Columns {
-		sel.Columns = append(sel.Columns, document.Column{Operand: document.Operand{Field: f}, Key: f.Name})
+		sel.Columns = append(sel.Columns, doctype.Column{Operand: doctype.Operand{Field: f}, Key: f.Name})
 	}
-	var found []*document.Document
+	var found []*doctype.Document
 	err = tx.Rows(ctx, sel, func(values []any) error {
-		found = append(found, document.LoadDocument(dt, slices.Clone(values)))
+		found = append(found, doctype.LoadDocument(dt, slices.Clone(values)))
 		return nil
 	})
 	return found, err
 }
 
-func equal(dt *document.DocType, m match) document.Where {
-	op := document.Operand{Field: dt.Field(m.field)}
+func equal(dt *doctype.DocType, m match) doctype.Where {
+	op := doctype.Operand{Field: dt.Field(m.field)}
 	if m.value == nil {
-		return document.Compare{Operand: op, Op: query.Is, Value: false}
+		return doctype.Compare{Operand: op, Op: query.Is, Value: false}
 	}
-	return document.Compare{Operand: op, Op: query.Eq, Value: m.value}
+	return doctype.Compare{Operand: op, Op: query.Eq, Value: m.value}
 }
 
 // exists reports whether some File meets every condition.

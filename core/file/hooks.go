@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 )
@@ -51,7 +52,7 @@ func (h hooks) create(ctx context.Context, ev *document.Event) error {
 	}
 	doc := ev.Doc
 	folder, address := doc.Bool("is_folder"), doc.Text("file_url")
-	blank := document.NewDocument(doc.Type)
+	blank := doctype.NewDocument(doc.Type)
 	for _, field := range decided {
 		doc.Put(field, blank.Get(field))
 	}
@@ -76,7 +77,7 @@ func (h hooks) create(ctx context.Context, ev *document.Event) error {
 	return nil
 }
 
-func infoOf(doc *document.Document) Info {
+func infoOf(doc *doctype.Document) Info {
 	return Info{
 		Name: doc.Text("file_name"), Private: doc.Bool("is_private"), Folder: doc.Text("folder"),
 		DocType: doc.Text("attached_to_doctype"), DocName: doc.Text("attached_to_name"), Field: doc.Text("attached_to_field"),

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/doctypes"
 	"armature/core/document"
 	"armature/core/file"
@@ -93,7 +94,7 @@ func TestKeyOfOlderSites(t *testing.T) {
 		}
 		ctx := s.t.Context()
 		err = s.store.Write(ctx, document.Alone, func(tx document.Tx) error {
-			doc, err := tx.Get(ctx, boot, boot.DocType(document.DocTypeName), file.DocType, true)
+			doc, err := tx.Get(ctx, boot, boot.DocType(doctype.DocTypeName), file.DocType, true)
 			if err != nil {
 				return err
 			}
@@ -103,7 +104,7 @@ func TestKeyOfOlderSites(t *testing.T) {
 					row.Put("fieldtype", "Data")
 				}
 			}
-			_, err = tx.Update(ctx, boot, doc, doc.Type.Columns[document.ColModified:], doc.Type.Tables, "")
+			_, err = tx.Update(ctx, boot, doc, doc.Type.Columns[doctype.ColModified:], doc.Type.Tables, "")
 			if err == nil {
 				_, err = tx.BumpSchema(ctx)
 			}

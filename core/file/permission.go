@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -19,7 +20,7 @@ func (s *Service) Covers(doctype string) bool { return doctype == DocType }
 // say (reference section 6.3): a public one is readable by everybody who is
 // logged in, and one that is attached goes with its document, where anything but
 // reading needs the right to write.
-func (s *Service) Admits(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *document.Document, right permission.Right) (bool, error) {
+func (s *Service) Admits(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *doctype.Document, right permission.Right) (bool, error) {
 	if caller.Unchecked() || !caller.IsGuest() && doc.Owner() == caller.User {
 		return true, nil
 	}
@@ -43,12 +44,12 @@ func (s *Service) Admits(ctx context.Context, tx document.Tx, caller *identity.C
 // Where is the Files beyond their own that the caller sees in lists: users of
 // the desk see public ones and those attached to documents of DocTypes they may
 // read without limit. Nil: none.
-func (s *Service) Where(caller *identity.Caller) (document.Where, error) {
+func (s *Service) Where(caller *identity.Caller) (doctype.Where, error) {
 	dt, err := s.doctype()
 	if err != nil || !caller.Desk || caller.IsGuest() {
 		return nil, err
 	}
-	seen := document.AnyOf{equal(dt, match{"is_private", int64(0)})}
+	seen := doctype.AnyOf{equal(dt, match{"is_private", int64(0)})}
 	if len(caller.Restrictions) > 0 {
 		return seen, nil // which documents they see is not said by the DocType alone
 	}
@@ -59,8 +60,8 @@ func (s *Service) Where(caller *identity.Caller) (document.Where, error) {
 		}
 	}
 	if len(readable) > 0 {
-		op := document.Operand{Field: dt.Field("attached_to_doctype")}
-		seen = append(seen, document.Compare{Operand: op, Op: query.In, Value: readable})
+		op := doctype.Operand{Field: dt.Field("attached_to_doctype")}
+		seen = append(seen, doctype.Compare{Operand: op, Op: query.In, Value: readable})
 	}
 	return seen, nil
 }
@@ -68,7 +69,7 @@ func (s *Service) Where(caller *identity.Caller) (document.Where, error) {
 // mayRead reports whether the caller may read a File: as the door to documents
 // lets them, or beyond that. A token that does not reach File documents is a
 // fault, which says what scope it lacks.
-func (s *Service) mayRead(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *document.Document) (bool, error) {
+func (s *Service) mayRead(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *doctype.Document) (bool, error) {
 	_, err := s.documents().Demand(ctx, tx, caller, DocType, doc.Name(), permission.Read)
 	var scoped interface{ NeededScope() string }
 	switch {
@@ -143,7 +144,7 @@ func (s *Service) admitTarget(ctx context.Context, tx document.Tx, caller *ident
 	return err
 }
 
-func (s *Service) missing(ctx context.Context, tx document.Tx, dt *document.DocType, name string) (bool, error) {
+func (s *Service) missing(ctx context.Context, tx document.Tx, dt *doctype.DocType, name string) (bool, error) {
 	if name == "" || dt.Single {
 		return name == "", nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 
+	"armature/core/doctype"
 	"armature/core/document"
 )
 
@@ -52,7 +53,7 @@ func (s *Service) move(ctx context.Context, ev *document.Event) error {
 }
 
 // follow changes the URL in the attach field that a File belongs to.
-func (s *Service) follow(ctx context.Context, tx document.Tx, doc *document.Document, from, to string) error {
+func (s *Service) follow(ctx context.Context, tx document.Tx, doc *doctype.Document, from, to string) error {
 	in := infoOf(doc)
 	for _, f := range s.attachFields(in.DocType) {
 		if f.Name != in.Field {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -21,7 +22,7 @@ const maxURL = 600
 //
 // Errors: ValidationError for a URL of another kind or with "..", Denied for a
 // private one the caller may not read, and those of Upload.
-func (s *Service) Register(ctx context.Context, tx document.Tx, caller *identity.Caller, address string, in Info) (*document.Document, error) {
+func (s *Service) Register(ctx context.Context, tx document.Tx, caller *identity.Caller, address string, in Info) (*doctype.Document, error) {
 	in, key, content, err := s.resolve(ctx, tx, caller, address, in)
 	if err != nil {
 		return nil, err
@@ -34,7 +35,7 @@ func (s *Service) Register(ctx context.Context, tx document.Tx, caller *identity
 }
 
 // Copy makes another File of one that the caller may read (library_file_name).
-func (s *Service) Copy(ctx context.Context, tx document.Tx, caller *identity.Caller, name string, in Info) (*document.Document, error) {
+func (s *Service) Copy(ctx context.Context, tx document.Tx, caller *identity.Caller, name string, in Info) (*doctype.Document, error) {
 	found, err := s.find(ctx, tx, 1, match{"name", name}, match{"is_folder", int64(0)})
 	if err != nil {
 		return nil, err
@@ -113,7 +114,7 @@ func nameIn(address string, local bool) string {
 const maxShared = 100
 
 // withURL reads the Files with a URL, those of the caller first; fid selects one.
-func (s *Service) withURL(ctx context.Context, tx document.Tx, caller *identity.Caller, address, fid string) ([]*document.Document, error) {
+func (s *Service) withURL(ctx context.Context, tx document.Tx, caller *identity.Caller, address, fid string) ([]*doctype.Document, error) {
 	by := []match{{"file_url", address}, {"is_folder", int64(0)}}
 	if fid != "" {
 		return s.find(ctx, tx, 1, append(by, match{"name", fid})...)

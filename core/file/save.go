@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -29,9 +30,9 @@ var errUnplaced = errors.New("the content is not stored yet")
 // Errors: Denied for a Guest where Guests may not upload and for a document the
 // caller may not write; FileTypeNotAllowed, MaxFileSizeReachedError,
 // AttachmentLimitReached; LinkValidationError for a folder that is none.
-func (s *Service) Upload(ctx context.Context, caller *identity.Caller, d *Draft, in Info) (*document.Document, error) {
+func (s *Service) Upload(ctx context.Context, caller *identity.Caller, d *Draft, in Info) (*doctype.Document, error) {
 	// Who is refused costs no storage, and what is there already no second copy.
-	var same *document.Document
+	var same *doctype.Document
 	err := s.store.Read(ctx, func(tx document.Tx) (err error) {
 		if _, err = s.admit(ctx, tx, caller, d.Size, in); err == nil {
 			same, err = s.sameContent(ctx, tx, d, in.Private)
@@ -61,7 +62,7 @@ func (s *Service) Upload(ctx context.Context, caller *identity.Caller, d *Draft,
 	return doc, err
 }
 
-func (s *Service) uploadPlaced(ctx context.Context, caller *identity.Caller, d *Draft, in Info) (doc *document.Document, err error) {
+func (s *Service) uploadPlaced(ctx context.Context, caller *identity.Caller, d *Draft, in Info) (doc *doctype.Document, err error) {
 	err = s.write(ctx, func(tx document.Tx) error {
 		doc, err = s.Save(ctx, tx, caller, d, in)
 		return err
@@ -88,7 +89,7 @@ func (s *Service) Place(ctx context.Context, d *Draft) error {
 // unless the same content is stored already. Close the draft after the
 // transaction has ended: the bytes stay if it was committed and go if not.
 // Errors are those of Upload.
-func (s *Service) Save(ctx context.Context, tx document.Tx, caller *identity.Caller, d *Draft, in Info) (*document.Document, error) {
+func (s *Service) Save(ctx context.Context, tx document.Tx, caller *identity.Caller, d *Draft, in Info) (*doctype.Document, error) {
 	info, err := s.admit(ctx, tx, caller, d.Size, in)
 	if err != nil {
 		return nil, err
@@ -205,11 +206,11 @@ func (s *Service) admitCount(ctx context.Context, tx document.Tx, in Info) error
 }
 
 func (s *Service) maxAttachments(ctx context.Context, tx document.Tx, typeName string) (max int64, err error) {
-	dt := s.documents().Schema().DocType(document.DocTypeName)
+	dt := s.documents().Schema().DocType(doctype.DocTypeName)
 	limit := dt.Field("max_attachments")
-	err = tx.Rows(ctx, &document.Select{
-		DocType: dt, Where: document.AllOf{equal(dt, match{"name", typeName})},
-		Columns: []document.Column{{Operand: document.Operand{Field: limit}, Key: limit.Name}},
+	err = tx.Rows(ctx, &doctype.Select{
+		DocType: dt, Where: doctype.AllOf{equal(dt, match{"name", typeName})},
+		Columns: []doctype.Column{{Operand: doctype.Operand{Field: limit}, Key: limit.Name}},
 	}, func(values []any) error {
 		max, _ = values[0].(int64)
 		return nil

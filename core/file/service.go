@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -89,13 +90,13 @@ func New(c Config) (*Service, error) {
 // marks that one document: what other hooks insert while they are told of it is
 // looked at like everything else.
 type own struct {
-	doc *document.Document
+	doc *doctype.Document
 	key string
 }
 
 // claims reports whether doc is the one that this service inserts; the first
 // event of the insertion says which that is.
-func claims(ctx context.Context, doc *document.Document) bool {
+func claims(ctx context.Context, doc *doctype.Document) bool {
 	o, _ := ctx.Value(own{}).(*own)
 	if o != nil && o.doc == nil {
 		o.doc = doc
@@ -122,7 +123,7 @@ func consequence(caller *identity.Caller) *identity.Caller {
 // insert creates a File after this service has checked the caller's rights: by
 // the attached document, or as a Guest, a caller may have more of them than the
 // roles say. key is that of its bytes; empty: it has none here.
-func (s *Service) insert(ctx context.Context, tx document.Tx, caller *identity.Caller, key string, values map[string]any) (*document.Document, error) {
+func (s *Service) insert(ctx context.Context, tx document.Tx, caller *identity.Caller, key string, values map[string]any) (*doctype.Document, error) {
 	ctx = context.WithValue(ctx, own{}, &own{key: key})
 	return s.documents().Insert(ctx, tx, elevated(caller), DocType, values)
 }
@@ -137,7 +138,7 @@ func (s *Service) lock(ctx context.Context, tx document.Tx) error {
 }
 
 // doctype is the definition of File on this site.
-func (s *Service) doctype() (*document.DocType, error) {
+func (s *Service) doctype() (*doctype.DocType, error) {
 	if dt := s.documents().Schema().DocType(DocType); dt != nil {
 		return dt, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -29,7 +30,7 @@ type settings struct {
 
 // settings reads the rules that hold now.
 func (s *Service) settings(ctx context.Context, tx document.Tx) (settings, error) {
-	var doc *document.Document
+	var doc *doctype.Document
 	if dt := s.documents().Schema().DocType(systemSettings); dt != nil && dt.Single {
 		var err error
 		doc, err = tx.Get(ctx, s.documents().Schema(), dt, systemSettings, false)
@@ -47,7 +48,7 @@ func (s *Service) settings(ctx context.Context, tx document.Tx) (settings, error
 }
 
 // maxSize is in megabytes in System Settings and in bytes in the configuration.
-func (s *Service) maxSize(doc *document.Document) int64 {
+func (s *Service) maxSize(doc *doctype.Document) int64 {
 	if doc != nil && doc.Int("max_file_size") > 0 {
 		return min(doc.Int("max_file_size"), 1<<40) << 20
 	}
@@ -59,7 +60,7 @@ func (s *Service) maxSize(doc *document.Document) int64 {
 }
 
 // text is a setting as text, whatever its field or JSON is.
-func (s *Service) text(doc *document.Document, name string) string {
+func (s *Service) text(doc *doctype.Document, name string) string {
 	if doc != nil && doc.Type.Field(name) != nil {
 		switch v := doc.Get(name).(type) {
 		case string:

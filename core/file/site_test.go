@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/doctypes"
 	"armature/core/document"
 	"armature/core/fault"
@@ -103,7 +104,7 @@ func newSiteOn(t testing.TB, database string, open func(dir string) file.Storage
 		t.Fatal(err)
 	}
 	s.docs = document.NewService(document.ServiceConfig{
-		Store: db, Catalog: document.NewCatalog(schema), Hooks: []document.Hooks{s.files.Hooks(), failing{s}}, Beyond: s.files, Now: time.Now,
+		Store: db, Catalog: doctype.NewCatalog(schema), Hooks: []document.Hooks{s.files.Hooks(), failing{s}}, Beyond: s.files, Now: time.Now,
 	})
 	s.serve(t)
 	s.defineCase()

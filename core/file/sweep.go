@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/query"
 )
@@ -106,11 +107,11 @@ func (s *Service) unnamed(ctx context.Context, keys []string) ([]string, error) 
 	for i, key := range keys {
 		values[i] = key
 	}
-	op := document.Operand{Field: dt.Field("storage_key")}
+	op := doctype.Operand{Field: dt.Field("storage_key")}
 	err = s.store.Read(ctx, func(tx document.Tx) error {
-		return tx.Rows(ctx, &document.Select{
-			DocType: dt, Columns: []document.Column{{Operand: op, Key: "storage_key"}},
-			Where: document.Compare{Operand: op, Op: query.In, Value: values},
+		return tx.Rows(ctx, &doctype.Select{
+			DocType: dt, Columns: []doctype.Column{{Operand: op, Key: "storage_key"}},
+			Where: doctype.Compare{Operand: op, Op: query.In, Value: values},
 		}, func(row []any) error {
 			named[row[0]] = true
 			return nil

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -86,11 +87,11 @@ func (s *Service) handle(ctx context.Context, caller *identity.Caller, f *form, 
 	case f.fields["method"] != "":
 		return s.callMethod(ctx, caller, f)
 	case f.draft == nil && f.fields["library_file_name"] != "":
-		return s.registered(ctx, caller, func(tx document.Tx) (*document.Document, error) {
+		return s.registered(ctx, caller, func(tx document.Tx) (*doctype.Document, error) {
 			return s.Copy(ctx, tx, caller, f.fields["library_file_name"], f.info())
 		})
 	case f.draft == nil && f.fields["file_url"] != "":
-		return s.registered(ctx, caller, func(tx document.Tx) (*document.Document, error) {
+		return s.registered(ctx, caller, func(tx document.Tx) (*doctype.Document, error) {
 			return s.Register(ctx, tx, caller, f.fields["file_url"], f.info())
 		})
 	case f.draft == nil:
@@ -106,8 +107,8 @@ func (s *Service) handle(ctx context.Context, caller *identity.Caller, f *form, 
 	return s.handleChunk(ctx, caller, f, c, set.maxSize)
 }
 
-func (s *Service) registered(ctx context.Context, caller *identity.Caller, fn func(document.Tx) (*document.Document, error)) (json.RawMessage, error) {
-	var doc *document.Document
+func (s *Service) registered(ctx context.Context, caller *identity.Caller, fn func(document.Tx) (*doctype.Document, error)) (json.RawMessage, error) {
+	var doc *doctype.Document
 	err := s.write(ctx, func(tx document.Tx) (err error) {
 		doc, err = fn(tx)
 		return err
@@ -116,7 +117,7 @@ func (s *Service) registered(ctx context.Context, caller *identity.Caller, fn fu
 }
 
 // shown is a File as its uploader sees it.
-func (s *Service) shown(caller *identity.Caller, doc *document.Document, err error) (json.RawMessage, error) {
+func (s *Service) shown(caller *identity.Caller, doc *doctype.Document, err error) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}

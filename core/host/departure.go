@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/identity"
 	"armature/core/query"
@@ -42,12 +43,12 @@ func (l departure) Run(ctx context.Context, ev *document.Event) error {
 		if dt == nil || dt.Field(g.field) == nil {
 			continue // a site may do without ToDos
 		}
-		name := document.Operand{Field: dt.Field("name")}
-		sel := &document.Select{
+		name := doctype.Operand{Field: dt.Field("name")}
+		sel := &doctype.Select{
 			DocType: dt,
-			Columns: []document.Column{{Operand: name, Key: "name"}},
-			Where:   document.Compare{Operand: document.Operand{Field: dt.Field(g.field)}, Op: query.Eq, Value: ev.Doc.Name()},
-			Order:   []document.OrderBy{{Operand: name}},
+			Columns: []doctype.Column{{Operand: name, Key: "name"}},
+			Where:   doctype.Compare{Operand: doctype.Operand{Field: dt.Field(g.field)}, Op: query.Eq, Value: ev.Doc.Name()},
+			Order:   []doctype.OrderBy{{Operand: name}},
 		}
 		var names []string
 		err := ev.Tx.Rows(ctx, sel, func(v []any) error {

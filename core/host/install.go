@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"armature/core/auth"
+	"armature/core/doctype"
 	"armature/core/doctypes"
 	"armature/core/document"
 	"armature/core/fault"
@@ -23,10 +24,10 @@ import (
 // The key lies in the site's database, sealed with the master key: whoever has
 // the database and the master key has the whole site, and servers that share a
 // database share the key.
-var stateTable = sync.OnceValues(func() (*document.DocType, error) {
-	return document.Define(document.Definition{
+var stateTable = sync.OnceValues(func() (*doctype.DocType, error) {
+	return doctype.Define(doctype.Definition{
 		Name: "Site Secret", Table: "armature_secret",
-		Fields: []document.FieldDefinition{
+		Fields: []doctype.FieldDefinition{
 			{Name: "sealed", Type: "Long Text"},
 			{Name: "installed", Type: "Data"},
 		},
@@ -37,9 +38,9 @@ var stateTable = sync.OnceValues(func() (*document.DocType, error) {
 const stateName = "site"
 
 // privateTables are those that no request can name.
-func privateTables() ([]*document.DocType, error) {
+func privateTables() ([]*doctype.DocType, error) {
 	state, err := stateTable()
-	return append([]*document.DocType{state}, auth.Tables()...), err
+	return append([]*doctype.DocType{state}, auth.Tables()...), err
 }
 
 // version names everything that installing brings about. A site that was brought
@@ -67,7 +68,7 @@ var version = sync.OnceValues(func() (string, error) {
 
 // prepare brings a site's database to what this binary ships and returns the
 // site's key and DocTypes. Where that has been done before it only reads.
-func (s *Set) prepare(ctx context.Context, t *Tenant, now func() time.Time) (*site.Secret, *document.Schema, error) {
+func (s *Set) prepare(ctx context.Context, t *Tenant, now func() time.Time) (*site.Secret, *doctype.Schema, error) {
 	want, err := version()
 	if err != nil {
 		return nil, nil, err
@@ -103,7 +104,7 @@ func readState(ctx context.Context, store document.Store) (sealed, installed str
 		return "", "", err
 	}
 	err = store.Read(ctx, func(tx document.Tx) error {
-		doc, err := tx.Get(ctx, document.NewSchema(0, []*document.DocType{dt}), dt, stateName, false)
+		doc, err := tx.Get(ctx, doctype.NewSchema(0, []*doctype.DocType{dt}), dt, stateName, false)
 		if err == nil {
 			sealed, installed = doc.Text("sealed"), doc.Text("installed")
 		}
@@ -119,7 +120,7 @@ func (s *Set) installTables(ctx context.Context, store document.Store) (secret *
 	if err != nil {
 		return nil, err
 	}
-	private, dt := document.NewSchema(0, tables), tables[0]
+	private, dt := doctype.NewSchema(0, tables), tables[0]
 	err = store.Write(ctx, document.Alone, func(tx document.Tx) error {
 		for _, table := range tables {
 			if err := tx.Migrate(ctx, table); err != nil {
@@ -144,9 +145,9 @@ func (s *Set) installTables(ctx context.Context, store document.Store) (secret *
 	return secret, nil
 }
 
-func newState(dt *document.DocType, sealed, installed string) *document.Document {
-	doc := document.NewDocument(dt)
-	now := document.FormatDatetime(time.Now().UTC())
+func newState(dt *doctype.DocType, sealed, installed string) *doctype.Document {
+	doc := doctype.NewDocument(dt)
+	now := doctype.FormatDatetime(time.Now().UTC())
 	for field, value := range map[string]any{
 		"name": stateName, "sealed": sealed, "installed": installed,
 		"owner": identity.Administrator, "modified_by": identity.Administrator, "creation": now, "modified": now,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"armature/core/auth"
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/httpapi"
 	"armature/core/identity"
@@ -19,7 +20,7 @@ import (
 )
 
 // openOAuth makes the site's OAuth provider.
-func (t *Tenant) openOAuth(catalog *document.Catalog, secret *site.Secret) {
+func (t *Tenant) openOAuth(catalog *doctype.Catalog, secret *site.Secret) {
 	t.OAuth = oauth.New(oauth.Config{
 		Store: t.Store, Catalog: catalog, Documents: func() *document.Service { return t.Documents }, Secret: secret,
 		Now: t.Site.Now, Auth: t.Auth, Pages: t.web, Base: t.base, Logger: t.log,

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/query"
@@ -54,10 +55,10 @@ const (
 )
 
 // siteTable is the table. A document has the name of the site's schema.
-var siteTable = sync.OnceValue(func() *document.DocType {
-	dt, err := document.Define(document.Definition{
+var siteTable = sync.OnceValue(func() *doctype.DocType {
+	dt, err := doctype.Define(doctype.Definition{
 		Name: "Registered Site", Table: "armature_site",
-		Fields: []document.FieldDefinition{
+		Fields: []doctype.FieldDefinition{
 			{Name: "site", Type: "Data", Indexed: 1},
 			{Name: "live", Type: "Data", Unique: 1}, // the site's name while it is there, else nothing
 			{Name: "state", Type: "Data"},
@@ -72,8 +73,8 @@ var siteTable = sync.OnceValue(func() *document.DocType {
 })
 
 // siteSchema has the one table.
-var siteSchema = sync.OnceValue(func() *document.Schema {
-	return document.NewSchema(0, []*document.DocType{siteTable()})
+var siteSchema = sync.OnceValue(func() *doctype.Schema {
+	return doctype.NewSchema(0, []*doctype.DocType{siteTable()})
 })
 
 func newRecords(c RegistryConfig) *records {
@@ -169,15 +170,15 @@ type row struct {
 }
 
 // read reads rows; where nil: those of the sites there are, by name.
-func (r *records) read(ctx context.Context, db *store.Store, where document.Where) (rows []row, err error) {
+func (r *records) read(ctx context.Context, db *store.Store, where doctype.Where) (rows []row, err error) {
 	if where == nil {
 		where = is("state", live)
 	}
-	sel := &document.Select{DocType: siteTable(), Where: where, Order: []document.OrderBy{
+	sel := &doctype.Select{DocType: siteTable(), Where: where, Order: []doctype.OrderBy{
 		{Operand: operand("site")}, {Operand: operand("modified")}, {Operand: operand("name")},
 	}}
 	for _, field := range []string{"name", "site", "state", "config", "modified", "tended"} {
-		sel.Columns = append(sel.Columns, document.Column{Operand: operand(field), Key: field})
+		sel.Columns = append(sel.Columns, doctype.Column{Operand: operand(field), Key: field})
 	}
 	err = db.Read(ctx, func(tx document.Tx) error {
 		rows = nil
@@ -195,12 +196,12 @@ func (r *records) read(ctx context.Context, db *store.Store, where document.Wher
 	return rows, err
 }
 
-func operand(field string) document.Operand {
-	return document.Operand{Field: siteTable().Field(field)}
+func operand(field string) doctype.Operand {
+	return doctype.Operand{Field: siteTable().Field(field)}
 }
 
-func is(field, value string) document.Where {
-	return document.Compare{Operand: operand(field), Op: query.Eq, Value: value}
+func is(field, value string) doctype.Where {
+	return doctype.Compare{Operand: operand(field), Op: query.Eq, Value: value}
 }
 
 // Look implements Registry: it asks whether anything has changed, and for
@@ -340,7 +341,7 @@ func (r *records) clearLeft(ctx context.Context, db *store.Store) {
 	if len(ids) == 0 {
 		return
 	}
-	rows, err := r.read(ctx, db, document.Compare{Operand: operand("name"), Op: query.In, Value: ids})
+	rows, err := r.read(ctx, db, doctype.Compare{Operand: operand("name"), Op: query.In, Value: ids})
 	if err != nil {
 		r.c.Logger.Error("see what became of sites that are gone", "error", err)
 		return // at the next look that finds a change

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -60,8 +61,8 @@ func (r *records) insert(ctx context.Context, db *store.Store, one row) error {
 	})
 }
 
-func (one row) document() *document.Document {
-	doc := document.NewDocument(siteTable())
+func (one row) document() *doctype.Document {
+	doc := doctype.NewDocument(siteTable())
 	now := stamp()
 	for field, value := range map[string]any{
 		"name": one.schema, "site": one.site, "state": one.state, "config": one.config,
@@ -75,7 +76,7 @@ func (one row) document() *document.Document {
 	return doc
 }
 
-func stamp() string { return document.FormatDatetime(time.Now().UTC()) }
+func stamp() string { return doctype.FormatDatetime(time.Now().UTC()) }
 
 // lives finds the row of a site that is there.
 func (r *records) lives(ctx context.Context, db *store.Store, name string) (row, error) {
@@ -174,7 +175,7 @@ func (r *records) Undrop(ctx context.Context, name string) error {
 		return err
 	}
 	// One whose erasing was broken off before anything was deleted counts, too.
-	rows, err := r.read(ctx, db, document.AllOf{is("site", name), document.AnyOf{is("state", dropped), is("state", leaving)}})
+	rows, err := r.read(ctx, db, doctype.AllOf{is("site", name), doctype.AnyOf{is("state", dropped), is("state", leaving)}})
 	if err != nil {
 		return err
 	}

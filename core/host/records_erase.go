@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/query"
 	"armature/core/store"
 )
@@ -53,17 +53,17 @@ func (r *records) Erase(ctx context.Context, name string) (kept int, err error) 
 			return 0, err
 		}
 	}
-	rows, err = r.read(ctx, db, document.AllOf{is("site", name), document.AnyOf{is("state", dropped), is("state", leaving), is("state", erasing)}})
+	rows, err = r.read(ctx, db, doctype.AllOf{is("site", name), doctype.AnyOf{is("state", dropped), is("state", leaving), is("state", erasing)}})
 	return len(rows), err
 }
 
 // erasable finds the rows that Erase is about: the site that is there, else those
 // that were broken off, else those that were dropped.
 func (r *records) erasable(ctx context.Context, db *store.Store, name string) (rows []row, err error) {
-	for _, where := range []document.Where{
+	for _, where := range []doctype.Where{
 		is("live", name),
-		document.AllOf{is("site", name), document.AnyOf{is("state", leaving), is("state", erasing), document.AllOf{is("state", staged), abandoned()}}},
-		document.AllOf{is("site", name), is("state", dropped)},
+		doctype.AllOf{is("site", name), doctype.AnyOf{is("state", leaving), is("state", erasing), doctype.AllOf{is("state", staged), abandoned()}}},
+		doctype.AllOf{is("site", name), is("state", dropped)},
 	} {
 		if rows, err = r.read(ctx, db, where); err != nil || len(rows) > 0 {
 			break
@@ -73,8 +73,8 @@ func (r *records) erasable(ctx context.Context, db *store.Store, name string) (r
 }
 
 // abandoned is what nobody can be at work on any more.
-func abandoned() document.Where {
-	return document.Compare{Operand: operand("modified"), Op: query.Lt, Value: document.FormatDatetime(time.Now().UTC().Add(-brokenOff))}
+func abandoned() doctype.Where {
+	return doctype.Compare{Operand: operand("modified"), Op: query.Lt, Value: doctype.FormatDatetime(time.Now().UTC().Add(-brokenOff))}
 }
 
 // Sweep implements Registry.
@@ -83,7 +83,7 @@ func (r *records) Sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err := r.read(ctx, db, document.AllOf{document.AnyOf{is("state", staged), is("state", erasing)}, abandoned()})
+	rows, err := r.read(ctx, db, doctype.AllOf{doctype.AnyOf{is("state", staged), is("state", erasing)}, abandoned()})
 	for _, one := range rows {
 		r.c.Logger.Info("what is left of a site that was not made or erased to its end is removed", "site", one.site, "schema", one.schema)
 		failed := r.condemn(ctx, db, one)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/query"
@@ -34,7 +35,7 @@ func (r *records) takeOver(ctx context.Context, db *store.Store) error {
 	for i, name := range names {
 		schemas[i] = schemaPrefix + name
 	}
-	rows, err := r.read(ctx, db, document.Compare{Operand: operand("name"), Op: query.In, Value: schemas})
+	rows, err := r.read(ctx, db, doctype.Compare{Operand: operand("name"), Op: query.In, Value: schemas})
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func (r *records) opensKey(ctx context.Context, schema string) (err error) {
 		return err
 	}
 	err = fault.Missing("the schema %s has no key", schema)
-	sel := &document.Select{DocType: dt, Columns: []document.Column{{Operand: document.Operand{Field: dt.Field("sealed")}, Key: "sealed"}}}
+	sel := &doctype.Select{DocType: dt, Columns: []doctype.Column{{Operand: doctype.Operand{Field: dt.Field("sealed")}, Key: "sealed"}}}
 	failed := db.Read(ctx, func(tx document.Tx) error {
 		return tx.Rows(ctx, sel, func(v []any) error {
 			sealed, _ := v[0].(string)
@@ -127,7 +128,7 @@ func (r *records) opensKey(ctx context.Context, schema string) (err error) {
 // somebody has put something into since.
 func (r *records) removeErased(one row) error {
 	folder := r.c.Layout.Site(folderOf(one.schema))
-	at, err := time.Parse(document.DatetimeLayout, one.modified)
+	at, err := time.Parse(doctype.DatetimeLayout, one.modified)
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (r *records) adoptDefault(ctx context.Context, db *store.Store) error {
 	if r.c.Schema != DefaultRegistry {
 		return nil
 	}
-	rows, err := r.read(ctx, db, document.AnyOf{is("site", site.Default), is("state", live)})
+	rows, err := r.read(ctx, db, doctype.AnyOf{is("site", site.Default), is("state", live)})
 	if err != nil || len(rows) > 0 {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"armature/core/auth"
 	"armature/core/connectedapp"
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/file"
 	"armature/core/httpapi"
@@ -96,7 +97,7 @@ func (s *Set) openTenant(ctx context.Context, r *Record) (t *Tenant, err error) 
 		return nil, err
 	}
 	t.limiter = ratelimit.New(t.Site, s.c.Counters, t.log)
-	catalog := document.NewCatalog(schema)
+	catalog := doctype.NewCatalog(schema)
 	t.Auth = auth.New(auth.Config{
 		Store: t.Store, Catalog: catalog, Secret: secret, Now: t.Site.Now, Hasher: s.hasher,
 		Setting: t.setting,

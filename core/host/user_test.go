@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"armature/core/auth"
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/host"
@@ -26,9 +27,9 @@ func write(t *testing.T, tenant *host.Tenant, fn func(tx document.Tx) error) err
 	return tenant.Store.Write(t.Context(), document.Alone, fn)
 }
 
-func insertUser(t *testing.T, tenant *host.Tenant, values map[string]any) *document.Document {
+func insertUser(t *testing.T, tenant *host.Tenant, values map[string]any) *doctype.Document {
 	t.Helper()
-	var doc *document.Document
+	var doc *doctype.Document
 	err := write(t, tenant, func(tx document.Tx) (err error) {
 		doc, err = tenant.Documents.Insert(t.Context(), tx, identity.Root(), "User", values)
 		return err

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 )
 
@@ -39,7 +39,7 @@ func (x *exchange) fail(err error) {
 // appendError appends the body of an error (reference section 3.2).
 func (x *exchange) appendError(dst []byte, e *fault.Error) []byte {
 	dst = append(dst, `{"exc_type":`...)
-	dst = document.AppendString(dst, e.ExcType())
+	dst = doctype.AppendString(dst, e.ExcType())
 	dst = x.appendTrace(dst, e)
 	if e.Kind == fault.Internal || e.Message == "" {
 		return append(dst, '}')
@@ -49,10 +49,10 @@ func (x *exchange) appendError(dst []byte, e *fault.Error) []byte {
 	switch e.Kind {
 	case fault.Authentication:
 		dst = append(dst, `,"message":`...)
-		dst = document.AppendString(dst, e.Message)
+		dst = doctype.AppendString(dst, e.Message)
 	case fault.Permission:
 		dst = append(dst, `,"_error_message":`...)
-		dst = document.AppendString(dst, e.Message)
+		dst = doctype.AppendString(dst, e.Message)
 	}
 	return append(dst, '}')
 }

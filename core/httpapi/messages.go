@@ -1,6 +1,6 @@
 package httpapi
 
-import "armature/core/document"
+import "armature/core/doctype"
 
 // notice is one message shown to the user.
 type notice struct {
@@ -25,15 +25,15 @@ func appendServerMessages(dst []byte, list []notice) []byte {
 		objects[i] = string(n.append(nil))
 	}
 	dst = append(dst, `"_server_messages":`...)
-	return document.AppendString(dst, string(appendStrings(nil, objects)))
+	return doctype.AppendString(dst, string(appendStrings(nil, objects)))
 }
 
 func (n notice) append(dst []byte) []byte {
 	dst = append(dst, `{"message":`...)
-	dst = document.AppendString(dst, n.text)
+	dst = doctype.AppendString(dst, n.text)
 	if n.title != "" {
 		dst = append(dst, `,"title":`...)
-		dst = document.AppendString(dst, n.title)
+		dst = doctype.AppendString(dst, n.title)
 	}
 	if n.raised {
 		return append(dst, `,"indicator":"red","raise_exception":1}`...)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 // statements are those a list executed, for debug=True.
@@ -35,5 +35,5 @@ func (s *statements) append(dst []byte) []byte {
 	}
 	lines := append(s.texts, fmt.Sprintf("Execution time: %.6f sec", s.spent.Seconds()))
 	dst = append(dst, `,"exc":`...)
-	return document.AppendString(dst, string(appendStrings(nil, lines)))
+	return doctype.AppendString(dst, string(appendStrings(nil, lines)))
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/host/hosttest"
 	"armature/core/query"
@@ -25,10 +26,10 @@ func TestPasswordFields(t *testing.T) {
 			f := dt.Field("password")
 			var text string
 			err := s.Tenant.Store.Read(t.Context(), func(tx document.Tx) error {
-				return tx.Rows(t.Context(), &document.Select{
+				return tx.Rows(t.Context(), &doctype.Select{
 					DocType: dt,
-					Columns: []document.Column{{Operand: document.Operand{Field: f}, Key: "password"}},
-					Where:   document.Compare{Operand: document.Operand{Field: dt.Columns[document.ColName]}, Op: query.Eq, Value: d["name"]},
+					Columns: []doctype.Column{{Operand: doctype.Operand{Field: f}, Key: "password"}},
+					Where:   doctype.Compare{Operand: doctype.Operand{Field: dt.Columns[doctype.ColName]}, Op: query.Eq, Value: d["name"]},
 				}, func(v []any) error {
 					text, _ = v[0].(string)
 					return nil

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/method"
@@ -41,7 +42,7 @@ func (x *exchange) create() error {
 	}
 	delete(values, "doctype")
 	x.ctx = document.WithOrigin(x.ctx, x.origin())
-	return x.write(func(tx document.Tx) (*document.Document, error) {
+	return x.write(func(tx document.Tx) (*doctype.Document, error) {
 		return x.site.Documents.Insert(x.ctx, tx, x.caller, x.route.doctype, values)
 	})
 }
@@ -54,14 +55,14 @@ func (x *exchange) update() error {
 	}
 	delete(values, "doctype")
 	x.ctx = document.WithOrigin(x.ctx, x.origin())
-	return x.write(func(tx document.Tx) (*document.Document, error) {
+	return x.write(func(tx document.Tx) (*doctype.Document, error) {
 		return x.site.Documents.Update(x.ctx, tx, x.caller, x.route.doctype, x.route.name, values)
 	})
 }
 
 // write runs a change, commits it, and answers with the document it left. fn
 // may run more than once.
-func (x *exchange) write(fn func(tx document.Tx) (*document.Document, error)) error {
+func (x *exchange) write(fn func(tx document.Tx) (*doctype.Document, error)) error {
 	buf := newBuffer()
 	defer buf.free()
 	docs := x.site.Documents

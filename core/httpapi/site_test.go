@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"armature/core/accesslog"
+	"armature/core/doctype"
 	"armature/core/doctypes"
 	"armature/core/document"
 	"armature/core/fault"
@@ -72,7 +73,7 @@ func newSiteIn(t testing.TB, dir string) *testSite {
 		t.Fatal(err)
 	}
 	documents := document.NewService(document.ServiceConfig{
-		Store: db, Catalog: document.NewCatalog(schema), Sealer: site.NewSecret([32]byte{1}), Now: now,
+		Store: db, Catalog: doctype.NewCatalog(schema), Sealer: site.NewSecret([32]byte{1}), Now: now,
 	})
 	table, err := method.NewTable(method.Framework("1.2.3"), testMethods())
 	if err != nil {

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"strings"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 )
 
@@ -32,11 +32,11 @@ func (x *exchange) appendTrace(dst []byte, e *fault.Error) []byte {
 	text := e.ExcType() + ": " + messageOf(e)
 	if full {
 		dst = append(dst, `,"exception":`...)
-		dst = document.AppendString(dst, qualified(text))
+		dst = doctype.AppendString(dst, qualified(text))
 		text = x.traceback(e, text)
 	}
 	dst = append(dst, `,"exc":`...)
-	return document.AppendString(dst, string(appendStrings(nil, []string{text})))
+	return doctype.AppendString(dst, string(appendStrings(nil, []string{text})))
 }
 
 // traceback writes an error the way clients print one: what ran, the guest's
@@ -79,7 +79,7 @@ func appendStrings(dst []byte, list []string) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = document.AppendString(dst, s)
+		dst = doctype.AppendString(dst, s)
 	}
 	return append(dst, ']')
 }

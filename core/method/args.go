@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 )
 
@@ -112,8 +112,8 @@ func appendTexts(dst []byte, texts []Text) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(document.AppendString(dst, t.Name), ':')
-		dst = document.AppendString(dst, t.Value)
+		dst = append(doctype.AppendString(dst, t.Name), ':')
+		dst = doctype.AppendString(dst, t.Value)
 	}
 	return append(dst, '}')
 }

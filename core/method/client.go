@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 )
@@ -62,7 +63,7 @@ func raw(text []byte, err error) (any, error) {
 
 // document is the result of a method that answers with a document: all its
 // fields, the null ones too.
-func (c *Call) document(doc *document.Document, err error) (any, error) {
+func (c *Call) document(doc *doctype.Document, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"maps"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 )
 
@@ -17,7 +17,7 @@ func (c *Call) isChild(doctype string) bool {
 }
 
 // insertRow adds a row to the document its values name.
-func (c *Call) insertRow(ctx context.Context, values map[string]any) (*document.Document, error) {
+func (c *Call) insertRow(ctx context.Context, values map[string]any) (*doctype.Document, error) {
 	parenttype, parent, table := textOf(values["parenttype"]), textOf(values["parent"]), textOf(values["parentfield"])
 	if parenttype == "" || parent == "" || table == "" {
 		return nil, fault.Invalid("", "A row of a child table needs parenttype, parent and parentfield")
@@ -32,7 +32,7 @@ func (c *Call) insertRow(ctx context.Context, values map[string]any) (*document.
 	return c.saveRows(ctx, doc, table, append(rowValues(doc, table, "", nil), values))
 }
 
-func (c *Call) changeRow(ctx context.Context, doctype, name string, values map[string]any) (*document.Document, error) {
+func (c *Call) changeRow(ctx context.Context, doctype, name string, values map[string]any) (*doctype.Document, error) {
 	doc, table, err := c.parentOf(ctx, doctype, name)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (c *Call) removeRow(ctx context.Context, doctype, name string) error {
 }
 
 // parentOf reads the document a row belongs to, and the name of the table.
-func (c *Call) parentOf(ctx context.Context, doctype, name string) (*document.Document, string, error) {
+func (c *Call) parentOf(ctx context.Context, doctype, name string) (*doctype.Document, string, error) {
 	row, err := c.Documents.Get(ctx, c.Tx, c.Caller, doctype, name)
 	if err != nil {
 		return nil, "", err
@@ -63,7 +63,7 @@ func (c *Call) parentOf(ctx context.Context, doctype, name string) (*document.Do
 
 // rowValues lists the rows of a table as an update takes them: each by its name,
 // which keeps it as it is, with the named one replaced, or left out for nil.
-func rowValues(doc *document.Document, table, name string, replacement map[string]any) []any {
+func rowValues(doc *doctype.Document, table, name string, replacement map[string]any) []any {
 	var rows []any
 	for _, row := range doc.Rows(table) {
 		switch {
@@ -76,6 +76,6 @@ func rowValues(doc *document.Document, table, name string, replacement map[strin
 	return rows
 }
 
-func (c *Call) saveRows(ctx context.Context, doc *document.Document, table string, rows []any) (*document.Document, error) {
+func (c *Call) saveRows(ctx context.Context, doc *doctype.Document, table string, rows []any) (*doctype.Document, error) {
 	return c.Documents.Update(ctx, c.Tx, c.Caller, doc.Type.Name, doc.Name(), map[string]any{table: rows})
 }

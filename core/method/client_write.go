@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 )
 
@@ -22,7 +22,7 @@ func clientInsert(ctx context.Context, call *Call) (any, error) {
 
 // insert creates a document from an object that says its own DocType. A row of
 // a child table is added to its parent, which is returned.
-func (c *Call) insert(ctx context.Context, values map[string]any) (*document.Document, error) {
+func (c *Call) insert(ctx context.Context, values map[string]any) (*doctype.Document, error) {
 	doctype, err := doctypeOf(values)
 	if err != nil {
 		return nil, err
@@ -66,8 +66,8 @@ func clientInsertMany(ctx context.Context, call *Call) (any, error) {
 	return json.RawMessage(append(names, ']')), nil
 }
 
-func appendName(dst []byte, doc *document.Document) []byte {
-	return document.AppendValue(dst, doc.Type.Columns[document.ColName], doc.Values()[document.ColName])
+func appendName(dst []byte, doc *doctype.Document) []byte {
+	return doctype.AppendValue(dst, doc.Type.Columns[doctype.ColName], doc.Values()[doctype.ColName])
 }
 
 // clientSave changes the document if it is stored and creates it otherwise.
@@ -79,7 +79,7 @@ func clientSave(ctx context.Context, call *Call) (any, error) {
 	return call.document(call.save(ctx, values))
 }
 
-func (c *Call) save(ctx context.Context, values map[string]any) (*document.Document, error) {
+func (c *Call) save(ctx context.Context, values map[string]any) (*doctype.Document, error) {
 	doctype, err := doctypeOf(values)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (c *Call) save(ctx context.Context, values map[string]any) (*document.Docum
 
 // update changes a document; a row of a child table is changed in its parent,
 // which is returned.
-func (c *Call) update(ctx context.Context, doctype, name string, values map[string]any) (*document.Document, error) {
+func (c *Call) update(ctx context.Context, doctype, name string, values map[string]any) (*doctype.Document, error) {
 	if c.isChild(doctype) {
 		return c.changeRow(ctx, doctype, name, values)
 	}

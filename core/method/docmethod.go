@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
@@ -49,15 +49,15 @@ func (s *Service) RunOnDocument(ctx context.Context, in OnDocument) (Result, err
 
 // documentCall is what a document's method is called with.
 type documentCall struct {
-	doc    *document.Document // as stored
-	edited map[string]any     // values that the client has changed and not saved, or nil
+	doc    *doctype.Document // as stored
+	edited map[string]any    // values that the client has changed and not saved, or nil
 	args   Args
 }
 
 // outcome is what a document's method leaves: the document, and its result
 // where that is not the document.
 type outcome struct {
-	doc   *document.Document
+	doc   *doctype.Document
 	value any
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -150,7 +151,7 @@ func encode(value any) (json.RawMessage, error) {
 	case json.RawMessage:
 		return v, nil
 	case string:
-		return document.AppendString(nil, v), nil
+		return doctype.AppendString(nil, v), nil
 	}
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)

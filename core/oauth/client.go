@@ -8,6 +8,7 @@ import (
 
 	"github.com/ory/fosite"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -63,7 +64,7 @@ func (s *Service) readClient(ctx context.Context, id string) (*client, error) {
 	if dt == nil {
 		return nil, fmt.Errorf("oauth: the site has no DocType %s", clientName)
 	}
-	var doc *document.Document
+	var doc *doctype.Document
 	err := s.c.Store.Read(ctx, func(tx document.Tx) (err error) {
 		doc, err = tx.Get(ctx, sc, dt, id, false)
 		return err
@@ -78,7 +79,7 @@ func (s *Service) readClient(ctx context.Context, id string) (*client, error) {
 	return s.newClient(doc)
 }
 
-func (s *Service) newClient(doc *document.Document) (*client, error) {
+func (s *Service) newClient(doc *doctype.Document) (*client, error) {
 	secret, err := s.unseal(doc)
 	if err != nil {
 		return nil, err

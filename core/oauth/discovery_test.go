@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"armature/core/doctype"
 	"armature/core/document"
 )
 
@@ -108,7 +109,7 @@ func TestSiteKey(t *testing.T) {
 		err := w.Tenant.Store.Read(t.Context(), func(tx document.Tx) error {
 			sc := w.Tenant.Documents.Schema()
 			dt := sc.DocType("OAuth Signing Key")
-			sel := &document.Select{DocType: dt, Columns: []document.Column{{Operand: document.Operand{Field: dt.Field("sealed")}, Key: "sealed"}}}
+			sel := &doctype.Select{DocType: dt, Columns: []doctype.Column{{Operand: doctype.Operand{Field: dt.Field("sealed")}, Key: "sealed"}}}
 			return tx.Rows(t.Context(), sel, func(v []any) error {
 				if text, _ := v[0].(string); !strings.HasPrefix(text, "v1.") {
 					t.Errorf("a key is not sealed: %.20s", text)

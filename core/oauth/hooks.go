@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/oauth/oauthstore"
@@ -109,7 +110,7 @@ func (h reveal) Run(_ context.Context, ev *document.Event) error {
 }
 
 // checkClient refuses what an administrator cannot have meant.
-func checkClient(doc *document.Document) error {
+func checkClient(doc *doctype.Document) error {
 	uris := strings.Fields(doc.Text("redirect_uris"))
 	fallback := strings.TrimSpace(doc.Text("default_redirect_uri"))
 	if fallback != "" {

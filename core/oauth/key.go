@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/identity"
 )
@@ -81,12 +82,12 @@ func (s *Service) readKeys(ctx context.Context) (keys []*key, err error) {
 	if err != nil {
 		return nil, err
 	}
-	column := func(name string) document.Column {
-		return document.Column{Operand: document.Operand{Field: dt.Field(name)}, Key: name}
+	column := func(name string) doctype.Column {
+		return doctype.Column{Operand: doctype.Operand{Field: dt.Field(name)}, Key: name}
 	}
-	sel := &document.Select{
-		DocType: dt, Columns: []document.Column{column("name"), column("begun"), column("sealed")},
-		Order: []document.OrderBy{{Operand: column("begun").Operand}, {Operand: column("name").Operand}},
+	sel := &doctype.Select{
+		DocType: dt, Columns: []doctype.Column{column("name"), column("begun"), column("sealed")},
+		Order: []doctype.OrderBy{{Operand: column("begun").Operand}, {Operand: column("name").Operand}},
 	}
 	keys = []*key{}
 	err = s.c.Store.Read(ctx, func(tx document.Tx) error {
@@ -110,7 +111,7 @@ func (s *Service) readKeys(ctx context.Context) (keys []*key, err error) {
 	return keys, err
 }
 
-func (s *Service) keyType() (*document.DocType, error) {
+func (s *Service) keyType() (*doctype.DocType, error) {
 	if dt := s.c.Catalog.Schema().DocType(keyName); dt != nil {
 		return dt, nil
 	}
@@ -128,9 +129,9 @@ func (s *Service) addKey(ctx context.Context) error {
 		return err
 	}
 	id := newID()
-	doc := document.NewDocument(dt)
+	doc := doctype.NewDocument(dt)
 	now := s.c.Now()
-	stamp := document.FormatDatetime(now)
+	stamp := doctype.FormatDatetime(now)
 	for field, v := range map[string]any{
 		"name": id, "owner": identity.Administrator, "modified_by": identity.Administrator, "creation": stamp, "modified": stamp,
 		"begun": now.Unix(), "sealed": s.c.Secret.Seal(keysFor+id, x509.MarshalPKCS1PrivateKey(private)),

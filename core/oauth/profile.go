@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/document"
 )
 
@@ -41,7 +42,7 @@ func (s *Service) readProfile(ctx context.Context, user string) (*profile, error
 	if dt == nil {
 		return nil, fmt.Errorf("oauth: the site has no DocType User")
 	}
-	var doc *document.Document
+	var doc *doctype.Document
 	err = s.c.Store.Read(ctx, func(tx document.Tx) (err error) {
 		doc, err = tx.Get(ctx, sc, dt, user, false)
 		return err

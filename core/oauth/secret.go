@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -21,7 +22,7 @@ func (s *Service) seal(id, secret string) string {
 
 // unseal returns a client's secret in clear: it is the key of the client's ID
 // tokens, so a hash would not do.
-func (s *Service) unseal(doc *document.Document) (string, error) {
+func (s *Service) unseal(doc *doctype.Document) (string, error) {
 	secret, err := s.c.Secret.Open(secretPurpose(doc.Name()), doc.Text("sealed_secret"))
 	if err != nil {
 		return "", fmt.Errorf("secret of OAuth client %s: %w", doc.Name(), err)
@@ -51,9 +52,9 @@ func (s *Service) RotateSecret(ctx context.Context, tx document.Tx, caller *iden
 	}
 	secret := random()
 	doc.Put("sealed_secret", s.seal(id, secret))
-	doc.Put("modified", document.FormatDatetime(s.c.Now()))
+	doc.Put("modified", doctype.FormatDatetime(s.c.Now()))
 	doc.Put("modified_by", caller.User)
-	columns := []*document.Field{dt.Field("sealed_secret"), dt.Field("modified"), dt.Field("modified_by")}
+	columns := []*doctype.Field{dt.Field("sealed_secret"), dt.Field("modified"), dt.Field("modified_by")}
 	ok, err := tx.Update(ctx, nil, doc, columns, nil, "")
 	if err != nil {
 		return "", err

@@ -13,6 +13,7 @@ import (
 	"github.com/ory/fosite/handler/pkce"
 
 	"armature/core/auth"
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/oauth/oauthstore"
 	"armature/core/site"
@@ -21,7 +22,7 @@ import (
 // Config is what a Service needs.
 type Config struct {
 	Store     document.Store
-	Catalog   *document.Catalog
+	Catalog   *doctype.Catalog
 	Documents func() *document.Service
 	Secret    *site.Secret
 	Now       func() time.Time // the site's clock

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -37,7 +38,7 @@ func (s *Service) lifetimes(ctx context.Context) (oauthstore.Lifetimes, error) {
 // settings reads the settings, which are kept until they change.
 func (s *Service) settings(ctx context.Context) (*settings, error) {
 	v, err := s.c.Auth.Remember(ctx, "oauth settings", func(ctx context.Context) (any, error) {
-		var doc *document.Document
+		var doc *doctype.Document
 		err := s.c.Store.Read(ctx, func(tx document.Tx) (err error) {
 			doc, err = s.c.Documents().Get(ctx, tx, identity.Root(), settingsName, settingsName)
 			return err
@@ -53,7 +54,7 @@ func (s *Service) settings(ctx context.Context) (*settings, error) {
 	return v.(*settings), nil
 }
 
-func newSettings(doc *document.Document) *settings {
+func newSettings(doc *doctype.Document) *settings {
 	seconds := func(field string) time.Duration { return time.Duration(doc.Int(field)) * time.Second }
 	set := &settings{
 		Lifetimes: oauthstore.Lifetimes{
@@ -78,7 +79,7 @@ const (
 )
 
 // checkSettings refuses lifetimes that make no sense.
-func checkSettings(doc *document.Document) error {
+func checkSettings(doc *doctype.Document) error {
 	for _, field := range []string{"authorization_code_lifetime", "access_token_lifetime", "refresh_token_lifetime"} {
 		if n := doc.Int(field); n < shortest || n > longest {
 			return fault.Invalid("", "%s is between %d and %d seconds", field, shortest, longest)

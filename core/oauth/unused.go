@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/oauth/oauthstore"
 	"armature/core/query"
@@ -25,21 +26,21 @@ func (s *Service) sweepUnused(ctx context.Context) error {
 	if clients == nil || grants == nil {
 		return errors.New("oauth: the site has no DocTypes for clients and grants")
 	}
-	name := []document.Column{{Operand: document.Operand{Field: clients.Field("name")}, Key: "name"}}
-	created := document.Operand{Field: clients.Field("creation")}
+	name := []doctype.Column{{Operand: doctype.Operand{Field: clients.Field("name")}, Key: "name"}}
+	created := doctype.Operand{Field: clients.Field("creation")}
 	after := ""
 	for ctx.Err() == nil {
 		var old []string
 		err := s.c.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
 			old = nil
-			err := tx.Rows(ctx, &document.Select{
+			err := tx.Rows(ctx, &doctype.Select{
 				DocType: clients, Columns: name, Length: maxUnused,
-				Where: document.AllOf{
-					document.Compare{Operand: document.Operand{Field: clients.Field("registered")}, Op: query.Eq, Value: int64(1)},
-					document.Compare{Operand: created, Op: query.Lt, Value: document.FormatDatetime(s.c.Now().AddDate(0, 0, -unusedDays))},
-					document.Compare{Operand: name[0].Operand, Op: query.Gt, Value: after},
+				Where: doctype.AllOf{
+					doctype.Compare{Operand: doctype.Operand{Field: clients.Field("registered")}, Op: query.Eq, Value: int64(1)},
+					doctype.Compare{Operand: created, Op: query.Lt, Value: doctype.FormatDatetime(s.c.Now().AddDate(0, 0, -unusedDays))},
+					doctype.Compare{Operand: name[0].Operand, Op: query.Gt, Value: after},
 				},
-				Order: []document.OrderBy{{Operand: name[0].Operand}},
+				Order: []doctype.OrderBy{{Operand: name[0].Operand}},
 			}, func(v []any) error {
 				id, _ := v[0].(string)
 				old = append(old, id)
@@ -49,9 +50,9 @@ func (s *Service) sweepUnused(ctx context.Context) error {
 				return err
 			}
 			for _, id := range old {
-				n, err := tx.Count(ctx, &document.Select{
-					DocType: grants, Columns: []document.Column{{Operand: document.Operand{Field: grants.Field("name")}, Key: "name"}},
-					Where: document.Compare{Operand: document.Operand{Field: grants.Field("client")}, Op: query.Eq, Value: id},
+				n, err := tx.Count(ctx, &doctype.Select{
+					DocType: grants, Columns: []doctype.Column{{Operand: doctype.Operand{Field: grants.Field("name")}, Key: "name"}},
+					Where: doctype.Compare{Operand: doctype.Operand{Field: grants.Field("client")}, Op: query.Eq, Value: id},
 				})
 				if err == nil && n == 0 {
 					_, err = tx.Delete(ctx, schema, clients, id)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/identity"
 	"armature/core/permission"
 )
@@ -33,7 +33,7 @@ type Info struct {
 type object = map[string]any
 
 // Document makes the description for a caller.
-func Document(info Info, schema *document.Schema, methods []Method, caller *identity.Caller) ([]byte, error) {
+func Document(info Info, schema *doctype.Schema, methods []Method, caller *identity.Caller) ([]byte, error) {
 	b := &builder{schema: schema, caller: caller, paths: object{}, schemas: object{}}
 	b.common()
 	for _, dt := range sorted(schema) {
@@ -61,24 +61,24 @@ func Document(info Info, schema *document.Schema, methods []Method, caller *iden
 }
 
 type builder struct {
-	schema  *document.Schema
+	schema  *doctype.Schema
 	caller  *identity.Caller
 	paths   object
 	schemas object
 }
 
-func sorted(schema *document.Schema) []*document.DocType {
-	var all []*document.DocType
+func sorted(schema *doctype.Schema) []*doctype.DocType {
+	var all []*doctype.DocType
 	for dt := range schema.All {
 		all = append(all, dt)
 	}
-	slices.SortFunc(all, func(a, b *document.DocType) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b *doctype.DocType) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
 // docType adds the paths of a DocType the caller may use, and its schema, which
 // those of other DocTypes may point at.
-func (b *builder) docType(dt *document.DocType) {
+func (b *builder) docType(dt *doctype.DocType) {
 	may := func(right permission.Right) bool {
 		return permission.For(dt.Permissions, b.caller, right) != permission.None
 	}
@@ -114,7 +114,7 @@ func nameParameter() []object {
 		"description": "Name of the document; may hold any character, percent-encoded"}}
 }
 
-func (b *builder) one(dt *document.DocType, read, write, remove bool, parameters []object) object {
+func (b *builder) one(dt *doctype.DocType, read, write, remove bool, parameters []object) object {
 	path := object{}
 	if parameters != nil {
 		path["parameters"] = parameters
@@ -138,13 +138,13 @@ func (b *builder) one(dt *document.DocType, read, write, remove bool, parameters
 	return path
 }
 
-func (b *builder) create(dt *document.DocType) object {
+func (b *builder) create(dt *doctype.DocType) object {
 	return operation("Create a "+dt.Name, dt, "create", object{
 		"requestBody": body(ref(dt)), "responses": answers("200", data(ref(dt))),
 	})
 }
 
-func (b *builder) list(dt *document.DocType) object {
+func (b *builder) list(dt *doctype.DocType) object {
 	rows := object{"type": "array", "items": object{"type": []string{"object", "array"}}}
 	return operation("List documents of "+dt.Name, dt, "list", object{
 		"parameters": listParameters(), "responses": answers("200", data(rows)),

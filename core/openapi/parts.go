@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 // operation completes an operation on a DocType with what all of them have.
-func operation(summary string, dt *document.DocType, verb string, op object) object {
+func operation(summary string, dt *doctype.DocType, verb string, op object) object {
 	op["summary"] = summary
 	op["operationId"] = verb + "_" + schemaName(dt.Name)
 	op["tags"] = []string{dt.Name}
@@ -42,7 +42,7 @@ func listParameters() []object {
 	}
 }
 
-func ref(dt *document.DocType) object {
+func ref(dt *doctype.DocType) object {
 	return object{"$ref": "#/components/schemas/" + schemaName(dt.Name)}
 }
 

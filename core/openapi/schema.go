@@ -3,12 +3,12 @@ package openapi
 import (
 	"slices"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/permission"
 )
 
 // component adds the schema of a DocType and of the child tables it holds.
-func (b *builder) component(dt *document.DocType) {
+func (b *builder) component(dt *doctype.DocType) {
 	name := schemaName(dt.Name)
 	if _, there := b.schemas[name]; there {
 		return
@@ -22,7 +22,7 @@ func (b *builder) component(dt *document.DocType) {
 	properties := object{"doctype": object{"const": dt.Name}}
 	var required []string
 	for _, f := range dt.Fields {
-		if f.Kind == document.NoValue || f.IsInternal() || !levels.Has(f.PermLevel) {
+		if f.Kind == doctype.NoValue || f.IsInternal() || !levels.Has(f.PermLevel) {
 			continue
 		}
 		properties[f.Name] = b.field(f)
@@ -50,7 +50,7 @@ func join(names []string) string {
 }
 
 // field is the schema of one field's value as REST shows it.
-func (b *builder) field(f *document.Field) object {
+func (b *builder) field(f *doctype.Field) object {
 	s := object{}
 	if f.Label != "" && f.Label != f.Name {
 		s["title"] = f.Label
@@ -59,13 +59,13 @@ func (b *builder) field(f *document.Field) object {
 		s["readOnly"] = true
 	}
 	switch f.Kind {
-	case document.Int:
+	case doctype.Int:
 		s["type"] = "integer"
-	case document.Check:
+	case doctype.Check:
 		s["type"], s["enum"] = "integer", []int{0, 1}
-	case document.Float:
+	case doctype.Float:
 		s["type"] = "number"
-	case document.Rows:
+	case doctype.Rows:
 		if child := b.schema.DocType(f.Options); child != nil {
 			b.component(child)
 			s["type"], s["items"] = "array", ref(child)
@@ -76,20 +76,20 @@ func (b *builder) field(f *document.Field) object {
 	return s
 }
 
-func (b *builder) text(f *document.Field, s object) {
+func (b *builder) text(f *doctype.Field, s object) {
 	s["type"] = "string"
 	if f.Numbered {
 		s["type"] = "integer"
 		return
 	}
 	switch f.Kind {
-	case document.Date:
+	case doctype.Date:
 		s["format"] = "date"
-	case document.Datetime:
+	case doctype.Datetime:
 		s["description"] = "YYYY-MM-DD HH:MM:SS[.ffffff], the site's wall clock"
-	case document.Time:
+	case doctype.Time:
 		s["description"] = "H:MM:SS[.ffffff]"
-	case document.JSON:
+	case doctype.JSON:
 		s["description"] = "JSON text"
 	}
 	if max := f.MaxLength(); max > 0 {

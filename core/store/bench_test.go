@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/query"
 	"armature/core/store"
@@ -19,20 +20,20 @@ import (
 
 // The table of the benchmarks: the standard columns and seven more, 10,000
 // rows.
-var bench = document.NewDocType(document.DocType{Name: "Bench", Table: "tabBench"}, []*document.Field{
+var bench = doctype.NewDocType(doctype.DocType{Name: "Bench", Table: "tabBench"}, []*doctype.Field{
 	benchField("title", "Data"), benchField("status", "Select"), benchField("body", "Text"),
 	benchField("due", "Datetime"), benchField("day", "Date"), benchField("amount", "Float"), benchField("done", "Check"),
 })
 
 const benchRows = 10_000
 
-func benchField(name, typ string) *document.Field {
-	s, _ := document.KindOf(typ)
-	return &document.Field{Name: name, Label: name, Type: typ, Kind: s, Column: name, Indexed: name == "status"}
+func benchField(name, typ string) *doctype.Field {
+	s, _ := doctype.KindOf(typ)
+	return &doctype.Field{Name: name, Label: name, Type: typ, Kind: s, Column: name, Indexed: name == "status"}
 }
 
-func benchDoc(name string, n int) *document.Document {
-	d := document.NewDocument(bench)
+func benchDoc(name string, n int) *doctype.Document {
+	d := doctype.NewDocument(bench)
 	at := fmt.Sprintf("2024-01-%02d %02d:%02d:00.000000", n%28+1, n%24, n%60)
 	for field, v := range map[string]any{
 		"name": name, "owner": "Administrator", "modified_by": "Administrator", "creation": at, "modified": at,
@@ -128,7 +129,7 @@ func benchmarks(b *testing.B, s *store.Store, read, write bare) {
 		b.Run(fmt.Sprintf("read/store/g=%d", workers), func(b *testing.B) {
 			parallel(b, workers, func(i int64, buf *[]byte) error {
 				return s.Read(b.Context(), func(tx document.Tx) (err error) {
-					*buf, err = tx.AppendDocument(b.Context(), (*buf)[:0], nil, bench, benchName(i), document.View{Levels: 1}, nil)
+					*buf, err = tx.AppendDocument(b.Context(), (*buf)[:0], nil, bench, benchName(i), doctype.View{Levels: 1}, nil)
 					return err
 				})
 			})
@@ -161,7 +162,7 @@ func benchmarks(b *testing.B, s *store.Store, read, write bare) {
 			})
 		})
 		b.Run(fmt.Sprintf("update/store/g=%d", workers), func(b *testing.B) {
-			columns := []*document.Field{bench.Field("title")}
+			columns := []*doctype.Field{bench.Field("title")}
 			parallel(b, workers, func(i int64, _ *[]byte) error {
 				d := benchDoc(benchName(i), 7)
 				d.Put("title", fmt.Sprintf("title %d", serial.Add(1))) // equal values would not be written
@@ -185,16 +186,16 @@ var serial atomic.Int64
 
 func benchName(i int64) string { return fmt.Sprintf("doc-%05d", i*7919%benchRows) }
 
-func benchList() document.Select {
-	operand := func(name string) document.Operand { return document.Operand{Field: bench.Field(name)} }
-	sel := document.Select{
+func benchList() doctype.Select {
+	operand := func(name string) doctype.Operand { return doctype.Operand{Field: bench.Field(name)} }
+	sel := doctype.Select{
 		DocType: bench,
-		Where:   document.Compare{Operand: operand("status"), Op: query.Eq, Value: "Open"},
-		Order:   []document.OrderBy{{Operand: operand("modified"), Desc: true}},
+		Where:   doctype.Compare{Operand: operand("status"), Op: query.Eq, Value: "Open"},
+		Order:   []doctype.OrderBy{{Operand: operand("modified"), Desc: true}},
 		Length:  20,
 	}
 	for _, name := range []string{"name", "title", "status", "modified", "due", "amount", "done", "owner"} {
-		sel.Columns = append(sel.Columns, document.Column{Operand: operand(name), Key: name})
+		sel.Columns = append(sel.Columns, doctype.Column{Operand: operand(name), Key: name})
 	}
 	return sel
 }

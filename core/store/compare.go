@@ -3,7 +3,7 @@ package store
 import (
 	"strings"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/query"
 )
@@ -44,7 +44,7 @@ const maxPattern = 50000
 // resolve brings a comparison to its term. The null rules are the reference's
 // (section 1.10): null counts as empty text, zero or the earliest date where
 // that makes the comparison true.
-func (e *engine) resolve(c *document.Compare) (term, error) {
+func (e *engine) resolve(c *doctype.Compare) (term, error) {
 	nullable := c.Join > 0 || c.Field.Kind.Nullable()
 	v, null := c.Value, false
 	switch c.Op {
@@ -129,7 +129,7 @@ func compareZero(v float64) int {
 	return 0
 }
 
-func (e *engine) resolveLike(c *document.Compare, nullable bool) (term, error) {
+func (e *engine) resolveLike(c *doctype.Compare, nullable bool) (term, error) {
 	pattern, _ := c.Value.(string)
 	if len(pattern) > maxPattern {
 		return term{}, fault.Invalid("", "The pattern for %s is too long", c.Field.Name)
@@ -144,7 +144,7 @@ func (e *engine) resolveLike(c *document.Compare, nullable bool) (term, error) {
 	return term{op: unlike, null: nullable && !everything, args: []any{pattern}}, nil
 }
 
-func (e *engine) resolveIn(c *document.Compare, nullable bool) (term, error) {
+func (e *engine) resolveIn(c *doctype.Compare, nullable bool) (term, error) {
 	values, ok := c.Value.([]any)
 	if !ok {
 		return term{}, fault.Invalid("", "Operator %s needs a list", c.Op)
@@ -179,9 +179,9 @@ func (e *engine) resolveIn(c *document.Compare, nullable bool) (term, error) {
 	return term{op: without, null: nullable && !zero, args: []any{e.list(kept)}}, nil
 }
 
-func resolveIs(c *document.Compare) term {
+func resolveIs(c *doctype.Compare) term {
 	set, _ := c.Value.(bool)
-	text := c.Field.Kind == document.Text || c.Field.Kind == document.JSON
+	text := c.Field.Kind == doctype.Text || c.Field.Kind == doctype.JSON
 	switch {
 	case set && text:
 		return term{op: differs, args: []any{""}}
@@ -193,7 +193,7 @@ func resolveIs(c *document.Compare) term {
 	return term{op: isNull}
 }
 
-func resolveBetween(c *document.Compare) (term, error) {
+func resolveBetween(c *doctype.Compare) (term, error) {
 	bounds, ok := c.Value.([2]any)
 	if !ok || bounds[0] == nil || bounds[1] == nil {
 		return term{}, fault.Invalid("", "Operator between needs two values")

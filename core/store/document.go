@@ -6,11 +6,11 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 // columnList names columns, for SELECT and INSERT.
-func columnList(fields []*document.Field) *joined {
+func columnList(fields []*doctype.Field) *joined {
 	l := &joined{sep: ", "}
 	for _, f := range fields {
 		l.add("?", bun.Name(f.Column))
@@ -18,7 +18,7 @@ func columnList(fields []*document.Field) *joined {
 	return l
 }
 
-func (s *Store) getStatement(dt *document.DocType, lock bool) (*statement, error) {
+func (s *Store) getStatement(dt *doctype.DocType, lock bool) (*statement, error) {
 	key := "get"
 	if lock = lock && s.engine.rowLock; lock {
 		key = "get for update"
@@ -36,7 +36,7 @@ func (s *Store) getStatement(dt *document.DocType, lock bool) (*statement, error
 }
 
 // rowsStatement reads the child rows of one document in one table field.
-func (s *Store) rowsStatement(child *document.DocType) (*statement, error) {
+func (s *Store) rowsStatement(child *doctype.DocType) (*statement, error) {
 	return s.statement(child, "rows", func() (schema.QueryAppender, []cell) {
 		p := s.engine.params()
 		return s.bun.NewSelect().
@@ -50,7 +50,7 @@ func (s *Store) rowsStatement(child *document.DocType) (*statement, error) {
 }
 
 // Get implements document.Tx.
-func (t *tx) Get(ctx context.Context, sc *document.Schema, dt *document.DocType, name string, lock bool) (*document.Document, error) {
+func (t *tx) Get(ctx context.Context, sc *doctype.Schema, dt *doctype.DocType, name string, lock bool) (*doctype.Document, error) {
 	if !storable(name) {
 		return nil, missing(dt, name)
 	}
@@ -58,7 +58,7 @@ func (t *tx) Get(ctx context.Context, sc *document.Schema, dt *document.DocType,
 	if err != nil {
 		return nil, err
 	}
-	var doc *document.Document
+	var doc *doctype.Document
 	err = t.read(ctx, st, []any{name}, func(values []any) error {
 		doc = loadRow(dt, st.cells, values)
 		return nil
@@ -77,7 +77,7 @@ func (t *tx) Get(ctx context.Context, sc *document.Schema, dt *document.DocType,
 	return doc, nil
 }
 
-func (t *tx) loadRows(ctx context.Context, sc *document.Schema, doc *document.Document, table *document.Field) error {
+func (t *tx) loadRows(ctx context.Context, sc *doctype.Schema, doc *doctype.Document, table *doctype.Field) error {
 	child := childOf(sc, table)
 	if child == nil {
 		return nil
@@ -86,7 +86,7 @@ func (t *tx) loadRows(ctx context.Context, sc *document.Schema, doc *document.Do
 	if err != nil {
 		return err
 	}
-	rows := []*document.Document{}
+	rows := []*doctype.Document{}
 	err = t.read(ctx, st, []any{doc.Name(), doc.Type.Name, table.Name}, func(values []any) error {
 		rows = append(rows, loadRow(child, st.cells, values))
 		return nil
@@ -95,16 +95,16 @@ func (t *tx) loadRows(ctx context.Context, sc *document.Schema, doc *document.Do
 	return err
 }
 
-func loadRow(dt *document.DocType, cells []cell, values []any) *document.Document {
+func loadRow(dt *doctype.DocType, cells []cell, values []any) *doctype.Document {
 	kept := make([]any, len(values))
 	copy(kept, values)
 	canonicalRow(cells, kept)
-	return document.LoadDocument(dt, kept)
+	return doctype.LoadDocument(dt, kept)
 }
 
 // childOf is the DocType of a table field's rows, or nil: a table whose DocType
 // was deleted has no rows.
-func childOf(sc *document.Schema, table *document.Field) *document.DocType {
+func childOf(sc *doctype.Schema, table *doctype.Field) *doctype.DocType {
 	if sc == nil {
 		return nil
 	}
@@ -112,8 +112,8 @@ func childOf(sc *document.Schema, table *document.Field) *document.DocType {
 }
 
 // AppendDocument implements document.Tx.
-func (t *tx) AppendDocument(ctx context.Context, dst []byte, sc *document.Schema, dt *document.DocType, name string,
-	view document.View, check func(values []any) error) ([]byte, error) {
+func (t *tx) AppendDocument(ctx context.Context, dst []byte, sc *doctype.Schema, dt *doctype.DocType, name string,
+	view doctype.View, check func(values []any) error) ([]byte, error) {
 	if !storable(name) {
 		return dst, missing(dt, name)
 	}
@@ -131,7 +131,7 @@ func (t *tx) AppendDocument(ctx context.Context, dst []byte, sc *document.Schema
 				return err
 			}
 		}
-		out = document.AppendRow(append(out, '{'), dt, values, view)
+		out = doctype.AppendRow(append(out, '{'), dt, values, view)
 		return nil
 	})
 	if err != nil {
@@ -151,9 +151,9 @@ func (t *tx) AppendDocument(ctx context.Context, dst []byte, sc *document.Schema
 	return append(out, '}'), nil
 }
 
-func (t *tx) appendTable(ctx context.Context, dst []byte, sc *document.Schema, dt *document.DocType, name string,
-	table *document.Field, view document.View) ([]byte, error) {
-	dst = document.AppendTableKey(dst, table)
+func (t *tx) appendTable(ctx context.Context, dst []byte, sc *doctype.Schema, dt *doctype.DocType, name string,
+	table *doctype.Field, view doctype.View) ([]byte, error) {
+	dst = doctype.AppendTableKey(dst, table)
 	child := childOf(sc, table)
 	if child == nil {
 		return append(dst, ']'), nil
@@ -169,9 +169,9 @@ func (t *tx) appendTable(ctx context.Context, dst []byte, sc *document.Schema, d
 		}
 		first = false
 		canonicalRow(st.cells, values)
-		dst = document.AppendRow(append(dst, '{'), child, values, view)
+		dst = doctype.AppendRow(append(dst, '{'), child, values, view)
 		for _, nested := range child.Tables { // a row has no rows of its own
-			dst = append(document.AppendTableKey(dst, nested), ']')
+			dst = append(doctype.AppendTableKey(dst, nested), ']')
 		}
 		dst = append(dst, '}')
 		return nil
@@ -180,7 +180,7 @@ func (t *tx) appendTable(ctx context.Context, dst []byte, sc *document.Schema, d
 }
 
 // Absent implements document.Tx.
-func (t *tx) Absent(ctx context.Context, dt *document.DocType, names []string) ([]string, error) {
+func (t *tx) Absent(ctx context.Context, dt *doctype.DocType, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -189,7 +189,7 @@ func (t *tx) Absent(ctx context.Context, dt *document.DocType, names []string) (
 		return t.s.bun.NewSelect().
 			ColumnExpr("?", name).
 			TableExpr("?", bun.Name(dt.Table)).
-			Where(t.s.engine.in, name, t.s.engine.params().next()), []cell{{field: dt.Columns[document.ColName]}}
+			Where(t.s.engine.in, name, t.s.engine.params().next()), []cell{{field: dt.Columns[doctype.ColName]}}
 	})
 	if err != nil {
 		return nil, err

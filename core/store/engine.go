@@ -3,7 +3,7 @@ package store
 import (
 	"strings"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 // engine is what shared code may know of a database: capabilities and
@@ -11,17 +11,17 @@ import (
 type engine struct {
 	placeholder byte // starts a numbered placeholder
 
-	columnTypes [document.Rows]string // by storage
-	shortText   string                // names and links
-	collate     string                // appended to text columns, with a leading space
+	columnTypes [doctype.Rows]string // by kind of value
+	shortText   string               // names and links
+	collate     string               // appended to text columns, with a leading space
 
 	// Formats with one place for an operand and one for a placeholder.
 	like, notLike string
 	in, notIn     string
 
-	// asText turns an operand of a storage into the text a client sees, for
+	// asText turns an operand of a kind into the text a client sees, for
 	// like; empty: it is text already.
-	asText [document.Rows]string
+	asText [doctype.Rows]string
 	// list writes the members of an in filter as one argument.
 	list func([]any) string
 
@@ -32,7 +32,7 @@ type engine struct {
 
 	// unnest inserts any number of rows from one array argument per column; nil:
 	// rows go one by one, which costs nothing where there is no network.
-	unnest *[document.Rows]string // type of the array, by storage
+	unnest *[doctype.Rows]string // type of the array, by kind
 
 	keepsPlans  bool // a prepared statement may keep one plan for all its arguments
 	nullsClause bool // NULL sorts last unless told otherwise
@@ -48,9 +48,9 @@ type engine struct {
 // sqliteEngine: text, integers and doubles; NULL sorts lowest; LIKE folds ASCII.
 var sqliteEngine = engine{
 	placeholder: '?',
-	columnTypes: [document.Rows]string{
-		document.Text: "TEXT", document.Int: "INTEGER", document.Check: "INTEGER", document.Float: "REAL",
-		document.Datetime: "TEXT", document.Date: "TEXT", document.Time: "TEXT", document.JSON: "TEXT",
+	columnTypes: [doctype.Rows]string{
+		doctype.Text: "TEXT", doctype.Int: "INTEGER", doctype.Check: "INTEGER", doctype.Float: "REAL",
+		doctype.Datetime: "TEXT", doctype.Date: "TEXT", doctype.Time: "TEXT", doctype.JSON: "TEXT",
 	},
 	shortText: "TEXT",
 	like:      `? LIKE ? ESCAPE '\'`,
@@ -61,8 +61,8 @@ var sqliteEngine = engine{
 	sumInt:    "SUM(?)",
 	avg:       "AVG(?)",
 	unlimited: "-1",
-	asText: [document.Rows]string{
-		document.Int: "CAST(? AS TEXT)", document.Check: "CAST(? AS TEXT)", document.Float: "CAST(? AS TEXT)",
+	asText: [doctype.Rows]string{
+		doctype.Int: "CAST(? AS TEXT)", doctype.Check: "CAST(? AS TEXT)", doctype.Float: "CAST(? AS TEXT)",
 	},
 	columnsQuery: `SELECT name, type FROM pragma_table_info(?)`,
 	indexesQuery: `SELECT name, 'valid' FROM pragma_index_list(?) WHERE origin = 'c'`,
@@ -72,9 +72,9 @@ var sqliteEngine = engine{
 // SQLite does.
 var postgresEngine = engine{
 	placeholder: '$',
-	columnTypes: [document.Rows]string{
-		document.Text: "text", document.Int: "bigint", document.Check: "smallint", document.Float: "double precision",
-		document.Datetime: "timestamp(6)", document.Date: "date", document.Time: "time(6)", document.JSON: "text",
+	columnTypes: [doctype.Rows]string{
+		doctype.Text: "text", doctype.Int: "bigint", doctype.Check: "smallint", doctype.Float: "double precision",
+		doctype.Datetime: "timestamp(6)", doctype.Date: "date", doctype.Time: "time(6)", doctype.JSON: "text",
 	},
 	shortText: "varchar(140)",
 	like:      `? ILIKE ? COLLATE "C" ESCAPE '\'`,
@@ -85,15 +85,15 @@ var postgresEngine = engine{
 	sumInt:    "CAST(SUM(?) AS bigint)",
 	avg:       "AVG(CAST(? AS double precision))",
 	unlimited: "ALL",
-	unnest: &[document.Rows]string{
-		document.Text: "text[]", document.Int: "bigint[]", document.Check: "smallint[]", document.Float: "double precision[]",
-		document.Datetime: "timestamp[]", document.Date: "date[]", document.Time: "time[]", document.JSON: "text[]",
+	unnest: &[doctype.Rows]string{
+		doctype.Text: "text[]", doctype.Int: "bigint[]", doctype.Check: "smallint[]", doctype.Float: "double precision[]",
+		doctype.Datetime: "timestamp[]", doctype.Date: "date[]", doctype.Time: "time[]", doctype.JSON: "text[]",
 	},
-	asText: [document.Rows]string{
-		document.Int: "CAST(? AS text)", document.Check: "CAST(? AS text)", document.Float: "CAST(? AS text)",
-		document.Datetime: "to_char(?, 'YYYY-MM-DD HH24:MI:SS.US')",
-		document.Date:     "to_char(?, 'YYYY-MM-DD')",
-		document.Time:     "to_char(CAST(? AS interval), 'HH24:MI:SS.US')",
+	asText: [doctype.Rows]string{
+		doctype.Int: "CAST(? AS text)", doctype.Check: "CAST(? AS text)", doctype.Float: "CAST(? AS text)",
+		doctype.Datetime: "to_char(?, 'YYYY-MM-DD HH24:MI:SS.US')",
+		doctype.Date:     "to_char(?, 'YYYY-MM-DD')",
+		doctype.Time:     "to_char(CAST(? AS interval), 'HH24:MI:SS.US')",
 	},
 	columnsQuery: `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
 		WHERE attrelid = to_regclass(quote_ident(?)) AND attnum > 0 AND NOT attisdropped`,
@@ -109,16 +109,16 @@ var postgresEngine = engine{
 
 // columnType is the type of a field's column. Links and names are short:
 // a database that knows lengths then refuses what no client could have sent.
-func (e *engine) columnType(f *document.Field) string { return e.columnTypeWith(f, "0") }
+func (e *engine) columnType(f *doctype.Field) string { return e.columnTypeWith(f, "0") }
 
 // columnTypeWith is the type with what a number is where nothing is said.
-func (e *engine) columnTypeWith(f *document.Field, number string) string {
+func (e *engine) columnTypeWith(f *doctype.Field, number string) string {
 	typ := e.columnTypes[f.Kind]
-	if f.Kind == document.Text && isShort(f) {
+	if f.Kind == doctype.Text && isShort(f) {
 		typ = e.shortText
 	}
 	switch f.Kind {
-	case document.Text, document.JSON:
+	case doctype.Text, doctype.JSON:
 		typ += e.collate
 	}
 	if !f.Kind.Nullable() {
@@ -127,8 +127,8 @@ func (e *engine) columnTypeWith(f *document.Field, number string) string {
 	return typ
 }
 
-func isShort(f *document.Field) bool {
-	return (f.Standard || f.IsLink()) && f.Length <= document.DefaultLength
+func isShort(f *doctype.Field) bool {
+	return (f.Standard || f.IsLink()) && f.Length <= doctype.DefaultLength
 }
 
 // baseType cuts a column type to the word by which two of them are compared:

@@ -9,7 +9,7 @@ import (
 	"net"
 	"strings"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 )
 
@@ -48,7 +48,7 @@ func errBusy() error {
 
 // explain turns an error of a database into a fault a client understands.
 // dt and name say which document it was about; both may be empty.
-func (s *Store) explain(err error, dt *document.DocType, name string) error {
+func (s *Store) explain(err error, dt *doctype.DocType, name string) error {
 	if err == nil {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (s *Store) explain(err error, dt *document.DocType, name string) error {
 	return err
 }
 
-func duplicateFault(err error, dt *document.DocType, name, what string) error {
+func duplicateFault(err error, dt *doctype.DocType, name, what string) error {
 	if dt == nil {
 		return fault.Wrap(fault.Conflict, "", err, "%s already exists", name)
 	}
@@ -119,6 +119,6 @@ func checkText(args []any) error {
 	return nil
 }
 
-func missing(dt *document.DocType, name string) error {
+func missing(dt *doctype.DocType, name string) error {
 	return fault.Missing("%s %s not found", dt.Name, strings.ToValidUTF8(name, "\ufffd"))
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 // maxIdentifier is the longest name of a table, column or index in bytes:
@@ -16,7 +16,7 @@ const maxIdentifier = 60
 type index struct {
 	name   string
 	label  string // of the field, for messages
-	fields []*document.Field
+	fields []*doctype.Field
 	unique bool
 }
 
@@ -25,13 +25,13 @@ type index struct {
 // other, and the database then has no reason to prefer a bad plan. Both end in
 // the name, as every list does, so that an import of a hundred thousand
 // documents in one moment is not sorted for each page.
-func (s *Store) indexesOf(dt *document.DocType) []index {
-	modified := dt.Columns[document.ColModified]
-	name := dt.Columns[document.ColName]
+func (s *Store) indexesOf(dt *doctype.DocType) []index {
+	modified := dt.Columns[doctype.ColModified]
+	name := dt.Columns[doctype.ColName]
 	all := []index{newIndex(dt, false, modified, name)}
 	if dt.Child {
-		all = append(all, newIndex(dt, false, dt.Columns[document.ColParent], dt.Columns[document.ColParentType],
-			dt.Columns[document.ColParentField], dt.Columns[document.ColIdx]))
+		all = append(all, newIndex(dt, false, dt.Columns[doctype.ColParent], dt.Columns[doctype.ColParentType],
+			dt.Columns[doctype.ColParentField], dt.Columns[doctype.ColIdx]))
 	}
 	for _, f := range dt.Columns {
 		switch {
@@ -47,7 +47,7 @@ func (s *Store) indexesOf(dt *document.DocType) []index {
 	return all
 }
 
-func newIndex(dt *document.DocType, unique bool, fields ...*document.Field) index {
+func newIndex(dt *doctype.DocType, unique bool, fields ...*doctype.Field) index {
 	columns := make([]string, len(fields))
 	for i, f := range fields {
 		columns[i] = f.Column
@@ -56,7 +56,7 @@ func newIndex(dt *document.DocType, unique bool, fields ...*document.Field) inde
 }
 
 // uniqueIndexName is the name of a unique field's index. Errors carry it.
-func uniqueIndexName(dt *document.DocType, f *document.Field) string {
+func uniqueIndexName(dt *doctype.DocType, f *doctype.Field) string {
 	return indexName(dt.Table, []string{f.Column}, true)
 }
 

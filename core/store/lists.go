@@ -3,7 +3,7 @@ package store
 import (
 	"strconv"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 // jsonList writes values as a JSON array, for json_each.
@@ -13,7 +13,7 @@ func jsonList(values []any) string {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = document.AppendValue(dst, nil, v)
+		dst = doctype.AppendValue(dst, nil, v)
 	}
 	return string(append(dst, ']'))
 }

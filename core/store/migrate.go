@@ -11,7 +11,7 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 )
 
@@ -21,7 +21,7 @@ const maxColumns = 1000
 // Migrate implements document.Tx. Where the table is in use its lock is waited
 // for in short turns of the whole transaction: a waiting ALTER TABLE would hold
 // up every reader behind it.
-func (t *tx) Migrate(ctx context.Context, dt *document.DocType) error {
+func (t *tx) Migrate(ctx context.Context, dt *doctype.DocType) error {
 	if err := checkNames(dt); err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (t *tx) Migrate(ctx context.Context, dt *document.DocType) error {
 	return err
 }
 
-func checkNames(dt *document.DocType) error {
+func checkNames(dt *doctype.DocType) error {
 	if len(dt.Columns) > maxColumns {
 		return fault.Invalid("", "%s has %d fields; a DocType may have %d", dt.Name, len(dt.Columns), maxColumns)
 	}
@@ -54,7 +54,7 @@ func checkNames(dt *document.DocType) error {
 type migration struct {
 	s       *Store
 	c       conn
-	dt      *document.DocType
+	dt      *doctype.DocType
 	stored  map[string]string // columns of the table and their types
 	indexed map[string]bool   // indexes of the table; false: one that was never finished
 	locked  bool
@@ -124,7 +124,7 @@ type noColumns struct{}
 func (m *migration) createTable(ctx context.Context) error {
 	q := m.s.bun.NewCreateTable().Model((*noColumns)(nil)).ModelTableExpr("?", bun.Name(m.dt.Table)).IfNotExists()
 	for i, f := range m.dt.Columns {
-		if i == document.ColName {
+		if i == doctype.ColName {
 			q.ColumnExpr("? ? NOT NULL PRIMARY KEY", bun.Name(f.Column), bun.Safe(m.s.engine.columnType(f)))
 			continue
 		}
@@ -157,17 +157,17 @@ func (m *migration) alterTable(ctx context.Context) error {
 
 // addColumn gives documents that are there already a number's default, which
 // costs nothing: neither database rewrites the table for a constant.
-func (m *migration) addColumn(ctx context.Context, f *document.Field) error {
+func (m *migration) addColumn(ctx context.Context, f *doctype.Field) error {
 	if err := m.lock(ctx); err != nil {
 		return err
 	}
 	number := "0"
-	if v, err := document.Coerce(f, f.Default, time.UTC); err == nil {
+	if v, err := doctype.Coerce(f, f.Default, time.UTC); err == nil {
 		switch v := v.(type) {
 		case int64:
 			number = strconv.FormatInt(v, 10)
 		case float64:
-			number = string(document.AppendFloat(nil, v))
+			number = string(doctype.AppendFloat(nil, v))
 		}
 	}
 	return m.s.ddl(ctx, m.c, m.s.bun.NewAddColumn().
@@ -176,10 +176,10 @@ func (m *migration) addColumn(ctx context.Context, f *document.Field) error {
 }
 
 // replaceColumn puts aside a column of another type that a deleted DocType left
-// under this name. A living DocType never comes here: a field whose storage
+// under this name. A living DocType never comes here: a field whose kind
 // changes gets a new column. Indexes would go along under the names that those
 // of the new column need.
-func (m *migration) replaceColumn(ctx context.Context, f *document.Field) error {
+func (m *migration) replaceColumn(ctx context.Context, f *doctype.Field) error {
 	for _, ix := range m.s.indexesOf(m.dt) {
 		if slices.Contains(ix.fields, f) {
 			if err := m.dropIndex(ctx, ix.name); err != nil {
@@ -210,8 +210,8 @@ func (m *migration) asideName(column string) string {
 
 // tooNarrow reports whether a stored text column is shorter than the field
 // needs. Columns are never made shorter.
-func (m *migration) tooNarrow(f *document.Field, stored string) bool {
-	return f.Kind == document.Text && !isShort(f) && strings.Contains(stored, "(")
+func (m *migration) tooNarrow(f *doctype.Field, stored string) bool {
+	return f.Kind == doctype.Text && !isShort(f) && strings.Contains(stored, "(")
 }
 
 func (m *migration) alter(ctx context.Context, format string, args ...any) error {

@@ -7,7 +7,7 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 )
 
@@ -79,7 +79,7 @@ func (m *migration) createIndex(ix index) schema.QueryAppender {
 	}
 	for _, f := range ix.fields {
 		format := "?"
-		if m.s.engine.indexNulls && !ix.unique && nullable(document.Operand{Field: f}) {
+		if m.s.engine.indexNulls && !ix.unique && nullable(doctype.Operand{Field: f}) {
 			format = "? NULLS FIRST"
 		}
 		q.ColumnExpr(format, bun.Name(f.Column))

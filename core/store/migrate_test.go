@@ -9,6 +9,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/store"
 )
@@ -45,9 +46,9 @@ func TestIndexesFollowTheFields(t *testing.T) {
 func indexesFollow(t *testing.T, s document.Store, db *sql.DB, list string) {
 	define := func(indexed, unique bool) {
 		t.Helper()
-		dt := document.NewDocType(document.DocType{Name: "Note", Table: "tabNote"}, []*document.Field{
-			{Name: "text", Label: "Text", Type: "Data", Kind: document.Text, Column: "text", Indexed: indexed},
-			{Name: "code", Label: "Code", Type: "Data", Kind: document.Text, Column: "code", Unique: unique},
+		dt := doctype.NewDocType(doctype.DocType{Name: "Note", Table: "tabNote"}, []*doctype.Field{
+			{Name: "text", Label: "Text", Type: "Data", Kind: doctype.Text, Column: "text", Indexed: indexed},
+			{Name: "code", Label: "Code", Type: "Data", Kind: doctype.Text, Column: "code", Unique: unique},
 		})
 		err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), dt) })
 		if err != nil {

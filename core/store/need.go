@@ -7,11 +7,12 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
+	"armature/core/doctype"
 	"armature/core/document"
 )
 
 // insertNeeding inserts a row if every needed document exists.
-func (s *Store) insertNeeding(ctx context.Context, c conn, dt *document.DocType, values []any, needs []document.Need) error {
+func (s *Store) insertNeeding(ctx context.Context, c conn, dt *doctype.DocType, values []any, needs []document.Need) error {
 	st, err := s.statement(dt, string(s.appendNeedKeys([]byte("insert"), needs)), func() (schema.QueryAppender, []cell) {
 		p := s.engine.params()
 		row := places(p, len(dt.Columns))

@@ -3,7 +3,7 @@ package store
 import (
 	"github.com/uptrace/bun/schema"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 // Names of autoincrement DocTypes are digits in a column of text, as every name
@@ -12,7 +12,7 @@ import (
 // over one name that is no number.
 
 // numeric reports whether a term orders numbered names.
-func numeric(t term, f *document.Field) bool {
+func numeric(t term, f *doctype.Field) bool {
 	if !f.Numbered {
 		return false
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/query"
 )
 
@@ -20,7 +20,7 @@ func (b *selection) order() {
 		return // one row
 	}
 	desc := false
-	seen := map[document.Operand]bool{}
+	seen := map[doctype.Operand]bool{}
 	for _, o := range sel.Order {
 		desc = o.Desc
 		if position, nullable := b.alias(o.Alias); position > 0 {
@@ -59,7 +59,7 @@ func extremeOf(desc bool) string {
 	return "MIN"
 }
 
-func (b *selection) sortNumber(o document.Operand, desc bool) {
+func (b *selection) sortNumber(o doctype.Operand, desc bool) {
 	if q := b.folded(o, extremeOf(desc)+"(CAST(? AS bigint))"); aggregated(b.sel) {
 		b.sort(q, nullable(o), desc)
 		return
@@ -69,15 +69,15 @@ func (b *selection) sortNumber(o document.Operand, desc bool) {
 	b.sort(operand, nullable(o), desc)
 }
 
-func (b *selection) ties() []document.Operand {
+func (b *selection) ties() []doctype.Operand {
 	sel := b.sel
 	if len(sel.Group) > 0 {
 		return sel.Group
 	}
-	ties := []document.Operand{{Field: sel.DocType.Columns[document.ColName]}}
+	ties := []doctype.Operand{{Field: sel.DocType.Columns[doctype.ColName]}}
 	for i, j := range sel.Joins {
-		if j.Via.Kind == document.Rows {
-			ties = append(ties, document.Operand{Join: i + 1, Field: j.Target.Columns[document.ColIdx]})
+		if j.Via.Kind == doctype.Rows {
+			ties = append(ties, doctype.Operand{Join: i + 1, Field: j.Target.Columns[doctype.ColIdx]})
 		}
 	}
 	return ties
@@ -99,7 +99,7 @@ func (b *selection) alias(key string) (position int, null bool) {
 
 // nullable reports whether an operand can be null. A sort key that cannot must
 // not say where null goes: no index would be used.
-func nullable(o document.Operand) bool {
+func nullable(o doctype.Operand) bool {
 	if o.Join > 0 {
 		return true
 	}

@@ -1,7 +1,7 @@
 package store
 
 import (
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/query"
 )
 
@@ -18,20 +18,20 @@ const maxLiteral = 100
 // common value is a thousand times too slow for a rare one.
 //
 // by is the indexed field, nil for everything.
-func onePlan(sel *document.Select) (by *document.Field, ok bool) {
-	modified := sel.DocType.Columns[document.ColModified]
+func onePlan(sel *doctype.Select) (by *doctype.Field, ok bool) {
+	modified := sel.DocType.Columns[doctype.ColModified]
 	if len(sel.Joins) > 0 || aggregated(sel) || sel.Start > 0 || sel.Length <= 0 || sel.Length > maxLiteral ||
 		len(sel.Order) != 1 || sel.Order[0].Alias != "" || sel.Order[0].Field != modified {
 		return nil, false
 	}
 	where := sel.Where
-	if all, isAll := where.(document.AllOf); isAll && len(all) == 1 {
+	if all, isAll := where.(doctype.AllOf); isAll && len(all) == 1 {
 		where = all[0]
 	}
 	if where == nil {
 		return nil, true
 	}
-	c, isCompare := where.(document.Compare)
+	c, isCompare := where.(doctype.Compare)
 	// An empty text matches NULL too, and then it is two values.
 	if !isCompare || c.Op != query.Eq || !c.Field.Indexed || c.Field.Unique || c.Value == "" {
 		return nil, false
@@ -44,8 +44,8 @@ func onePlan(sel *document.Select) (by *document.Field, ok bool) {
 // tell the planner that the first sort key is constant. Left to itself it may
 // walk the index on modified alone and throw away, for a rare value, every row
 // of the table.
-func (b *selection) pin(by *document.Field) {
-	o := document.Operand{Field: by}
+func (b *selection) pin(by *doctype.Field) {
+	o := doctype.Operand{Field: by}
 	value := b.p.next()
 	b.q.Where("? >= ? AND ? <= ?", b.operand(o), value, b.operand(o), value)
 	b.sort(b.operand(o), nullable(o), b.sel.Order[0].Desc)

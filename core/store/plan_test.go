@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/query"
 	"armature/core/store"
@@ -20,17 +21,17 @@ func TestListByOneValue(t *testing.T) {
 }
 
 func listByOneValue(t *testing.T, s document.Store, postgres bool) {
-	dt := document.NewDocType(document.DocType{Name: "Job", Table: "d_job"}, []*document.Field{
-		{Name: "state", Label: "State", Type: "Data", Kind: document.Text, Column: "state", Indexed: true},
+	dt := doctype.NewDocType(doctype.DocType{Name: "Job", Table: "d_job"}, []*doctype.Field{
+		{Name: "state", Label: "State", Type: "Data", Kind: doctype.Text, Column: "state", Indexed: true},
 	})
 	err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
 		if err := tx.Migrate(t.Context(), dt); err != nil {
 			return err
 		}
 		for i := range 300 {
-			d := document.NewDocument(dt)
+			d := doctype.NewDocument(dt)
 			d.Put("name", fmt.Sprintf("J%03d", i))
-			at := document.FormatDatetime(time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC))
+			at := doctype.FormatDatetime(time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC))
 			d.Put("creation", at)
 			d.Put("modified", at)
 			d.Put("state", "done")
@@ -51,11 +52,11 @@ func listByOneValue(t *testing.T, s document.Store, postgres bool) {
 		ctx := store.WithObserver(t.Context(), func(sql string, _ []any, _ time.Duration) { text = sql })
 		var names []string
 		err := s.Read(ctx, func(tx document.Tx) error {
-			return tx.Rows(ctx, &document.Select{
+			return tx.Rows(ctx, &doctype.Select{
 				DocType: dt, Length: 3,
-				Columns: []document.Column{{Operand: document.Operand{Field: dt.Columns[document.ColName]}, Key: "name"}},
-				Where:   document.Compare{Operand: document.Operand{Field: dt.Field("state")}, Op: query.Eq, Value: value},
-				Order:   []document.OrderBy{{Operand: document.Operand{Field: dt.Columns[document.ColModified]}, Desc: true}},
+				Columns: []doctype.Column{{Operand: doctype.Operand{Field: dt.Columns[doctype.ColName]}, Key: "name"}},
+				Where:   doctype.Compare{Operand: doctype.Operand{Field: dt.Field("state")}, Op: query.Eq, Value: value},
+				Order:   []doctype.OrderBy{{Operand: doctype.Operand{Field: dt.Columns[doctype.ColModified]}, Desc: true}},
 			}, func(v []any) error {
 				names = append(names, v[0].(string))
 				return nil

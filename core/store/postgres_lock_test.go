@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/store"
@@ -65,9 +66,9 @@ func TestPostgresMigrateBehindOpenReader(t *testing.T) {
 	run(t, reader, "BEGIN")
 	run(t, reader, `SELECT count(*) FROM "tabNote"`)
 
-	wider := document.NewDocType(document.DocType{Name: "Note", Table: "tabNote"}, []*document.Field{
-		{Name: "text", Label: "Text", Type: "Data", Kind: document.Text, Column: "text"},
-		{Name: "more", Label: "More", Type: "Data", Kind: document.Text, Column: "more"},
+	wider := doctype.NewDocType(doctype.DocType{Name: "Note", Table: "tabNote"}, []*doctype.Field{
+		{Name: "text", Label: "Text", Type: "Data", Kind: doctype.Text, Column: "text"},
+		{Name: "more", Label: "More", Type: "Data", Kind: doctype.Text, Column: "more"},
 	})
 	done := make(chan error, 1)
 	runs := 0

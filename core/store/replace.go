@@ -6,12 +6,12 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 // Replace implements document.Tx. It is for what happens seldom, a rename
 // above all, so its statements are not kept.
-func (t *tx) Replace(ctx context.Context, dt *document.DocType, f *document.Field, where document.Where, value any) (int64, error) {
+func (t *tx) Replace(ctx context.Context, dt *doctype.DocType, f *doctype.Field, where doctype.Where, value any) (int64, error) {
 	k := t.s.takeKeyer()
 	defer k.put()
 	if err := k.where(where); err != nil {
@@ -19,7 +19,7 @@ func (t *tx) Replace(ctx context.Context, dt *document.DocType, f *document.Fiel
 	}
 	p := t.s.engine.params()
 	q := t.s.bun.NewUpdate().TableExpr("?", bun.Name(dt.Table)).Set("? = ?", bun.Name(f.Column), p.next())
-	w := &whereBuilder{e: &t.s.engine, p: p, operand: func(o document.Operand) schema.QueryAppender { return bun.Name(o.Field.Column) }}
+	w := &whereBuilder{e: &t.s.engine, p: p, operand: func(o doctype.Operand) schema.QueryAppender { return bun.Name(o.Field.Column) }}
 	if err := t.s.engine.walkWhere(where, w); err != nil {
 		return 0, err
 	}

@@ -3,19 +3,19 @@ package store
 import (
 	"time"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
-// canonical makes a scanned value what document.Storage promises. Drivers give
+// canonical makes a scanned value what doctype.ValueKind promises. Drivers give
 // integers, doubles and text as they are; real date types come as time.Time.
-func canonical(f *document.Field, v any) any {
+func canonical(f *doctype.Field, v any) any {
 	switch v := v.(type) {
 	case time.Time:
 		return string(appendMoment(make([]byte, 0, 26), f.Kind, v))
 	case []byte:
 		return string(v)
 	case string:
-		if f != nil && f.Kind == document.Time && len(v) < len("15:04:05.000000") {
+		if f != nil && f.Kind == doctype.Time && len(v) < len("15:04:05.000000") {
 			return string(appendClock(make([]byte, 0, 15), v))
 		}
 	}
@@ -32,17 +32,17 @@ func canonicalRow(cells []cell, values []any) {
 
 // appendCell appends a scanned value as JSON. Dates go straight to bytes: a
 // list of them makes no strings.
-func appendCell(dst []byte, f *document.Field, v any) []byte {
+func appendCell(dst []byte, f *doctype.Field, v any) []byte {
 	t, ok := v.(time.Time)
 	if !ok {
-		if f != nil && f.Kind == document.Time {
+		if f != nil && f.Kind == doctype.Time {
 			v = canonical(f, v)
 		}
-		return document.AppendValue(dst, f, v)
+		return doctype.AppendValue(dst, f, v)
 	}
 	dst = append(dst, '"')
 	dst = appendMoment(dst, f.Kind, t)
-	if f.Kind == document.Datetime && !f.Standard && t.Nanosecond() == 0 {
+	if f.Kind == doctype.Datetime && !f.Standard && t.Nanosecond() == 0 {
 		dst = dst[:len(dst)-len(".000000")]
 	}
 	return append(dst, '"')
@@ -50,13 +50,13 @@ func appendCell(dst []byte, f *document.Field, v any) []byte {
 
 // appendMoment appends a date or a date with time in canonical form. Written by
 // hand: time.Format costs a tenth of a list.
-func appendMoment(dst []byte, s document.ValueKind, t time.Time) []byte {
+func appendMoment(dst []byte, s doctype.ValueKind, t time.Time) []byte {
 	year, month, day := t.Date()
 	dst = append(dst, byte('0'+year/1000%10), byte('0'+year/100%10))
 	dst = append2(dst, year%100)
 	dst = append2(append(dst, '-'), int(month))
 	dst = append2(append(dst, '-'), day)
-	if s == document.Date {
+	if s == doctype.Date {
 		return dst
 	}
 	hour, minute, second := t.Clock()

@@ -6,11 +6,11 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 // listStatement is the statement of a list and its arguments.
-func (s *Store) listStatement(sel *document.Select) (*statement, []any, error) {
+func (s *Store) listStatement(sel *doctype.Select) (*statement, []any, error) {
 	k := s.takeKeyer()
 	defer k.put()
 	if err := k.list(sel); err != nil {
@@ -45,7 +45,7 @@ func (s *Store) listStatement(sel *document.Select) (*statement, []any, error) {
 }
 
 // countStatement counts the rows, or the groups, of a list.
-func (s *Store) countStatement(sel *document.Select) (*statement, []any, error) {
+func (s *Store) countStatement(sel *doctype.Select) (*statement, []any, error) {
 	k := s.takeKeyer()
 	defer k.put()
 	if err := k.count(sel); err != nil {
@@ -80,7 +80,7 @@ func (s *Store) countStatement(sel *document.Select) (*statement, []any, error) 
 }
 
 // AppendRows implements document.Tx.
-func (t *tx) AppendRows(ctx context.Context, dst []byte, sel *document.Select, asArrays bool) ([]byte, int, error) {
+func (t *tx) AppendRows(ctx context.Context, dst []byte, sel *doctype.Select, asArrays bool) ([]byte, int, error) {
 	st, args, err := t.s.listStatement(sel)
 	if err != nil {
 		return dst, 0, err
@@ -105,7 +105,7 @@ func (t *tx) AppendRows(ctx context.Context, dst []byte, sel *document.Select, a
 }
 
 // Rows implements document.Tx. fn must not use the Tx.
-func (t *tx) Rows(ctx context.Context, sel *document.Select, fn func(values []any) error) error {
+func (t *tx) Rows(ctx context.Context, sel *doctype.Select, fn func(values []any) error) error {
 	st, args, err := t.s.listStatement(sel)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (t *tx) Rows(ctx context.Context, sel *document.Select, fn func(values []an
 }
 
 // Count implements document.Tx.
-func (t *tx) Count(ctx context.Context, sel *document.Select) (n int64, err error) {
+func (t *tx) Count(ctx context.Context, sel *doctype.Select) (n int64, err error) {
 	if aggregated(sel) && len(sel.Group) == 0 {
 		return 1, nil
 	}

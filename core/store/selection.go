@@ -6,7 +6,7 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/query"
 )
@@ -14,17 +14,17 @@ import (
 // selection builds the SQL of one list.
 type selection struct {
 	s   *Store
-	sel *document.Select
+	sel *doctype.Select
 	p   *params
 	q   *bun.SelectQuery
 }
 
-func (s *Store) selection(sel *document.Select) *selection {
+func (s *Store) selection(sel *doctype.Select) *selection {
 	return &selection{s: s, sel: sel, p: s.engine.params(), q: s.bun.NewSelect()}
 }
 
 // operand names a column; the table is named only where there are several.
-func (b *selection) operand(o document.Operand) schema.QueryAppender {
+func (b *selection) operand(o doctype.Operand) schema.QueryAppender {
 	column := bun.Name(o.Field.Column)
 	if len(b.sel.Joins) == 0 {
 		return column
@@ -47,7 +47,7 @@ func (b *selection) from() {
 	for i, j := range sel.Joins {
 		target := tableAlias(i + 1)
 		on := &joined{sep: " AND "}
-		if j.Via.Kind == document.Rows {
+		if j.Via.Kind == doctype.Rows {
 			on.add("?.? = ?.?", target, bun.Name("parent"), base, bun.Name("name"))
 			on.add("?.? = ?", target, bun.Name("parenttype"), b.p.next())
 			on.add("?.? = ?", target, bun.Name("parentfield"), b.p.next())
@@ -73,7 +73,7 @@ func (b *selection) where() error {
 }
 
 // aggregated reports whether rows of the table are folded.
-func aggregated(sel *document.Select) bool {
+func aggregated(sel *doctype.Select) bool {
 	if len(sel.Group) > 0 {
 		return true
 	}
@@ -88,7 +88,7 @@ func aggregated(sel *document.Select) bool {
 // column is the SQL of an output column. A plain column beside aggregates is
 // the least of its group: one database refuses it, the other answers with the
 // value of some row.
-func (b *selection) column(c document.Column) (schema.QueryAppender, error) {
+func (b *selection) column(c doctype.Column) (schema.QueryAppender, error) {
 	if c.Func == "" {
 		return b.folded(c.Operand, "MIN(?)"), nil
 	}
@@ -99,8 +99,8 @@ func (b *selection) column(c document.Column) (schema.QueryAppender, error) {
 		return expr("COUNT(*)"), nil
 	}
 	operand := b.operand(c.Operand)
-	storage := c.Field.Kind
-	number := !storage.Nullable()
+	kind := c.Field.Kind
+	number := !kind.Nullable()
 	switch {
 	case c.Func == query.Count:
 		return expr("COUNT(?)", operand), nil
@@ -112,7 +112,7 @@ func (b *selection) column(c document.Column) (schema.QueryAppender, error) {
 		return expr("MAX(?)", operand), nil
 	case c.Func == query.Avg && number:
 		return expr(b.s.engine.avg, operand), nil
-	case c.Func == query.Sum && storage == document.Float:
+	case c.Func == query.Sum && kind == doctype.Float:
 		return expr("SUM(?)", operand), nil
 	case c.Func == query.Sum && number:
 		return expr(b.s.engine.sumInt, operand), nil
@@ -122,7 +122,7 @@ func (b *selection) column(c document.Column) (schema.QueryAppender, error) {
 
 // folded is an operand, or inside a group that it does not name, one value of
 // it.
-func (b *selection) folded(o document.Operand, fold string) schema.QueryAppender {
+func (b *selection) folded(o doctype.Operand, fold string) schema.QueryAppender {
 	operand := b.operand(o)
 	if !aggregated(b.sel) {
 		return operand
@@ -143,7 +143,7 @@ func (b *selection) columns() ([]cell, error) {
 			return nil, err
 		}
 		b.q.ColumnExpr("?", q)
-		cells[i].key = append(document.AppendString(nil, c.Key), ':')
+		cells[i].key = append(doctype.AppendString(nil, c.Key), ':')
 		switch c.Func {
 		case "", query.Min, query.Max:
 			cells[i].field = c.Field

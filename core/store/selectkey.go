@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"sync"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 )
 
@@ -53,7 +53,7 @@ func (k *keyer) flag(b bool) {
 	k.key = append(k.key, c)
 }
 
-func (k *keyer) field(f *document.Field) {
+func (k *keyer) field(f *doctype.Field) {
 	if f == nil {
 		k.number(0)
 		return
@@ -61,13 +61,13 @@ func (k *keyer) field(f *document.Field) {
 	k.number(f.Index + 1)
 }
 
-func (k *keyer) operand(o document.Operand) {
+func (k *keyer) operand(o doctype.Operand) {
 	k.number(o.Join)
 	k.field(o.Field)
 }
 
 // from adds the joined tables.
-func (k *keyer) from(sel *document.Select) error {
+func (k *keyer) from(sel *doctype.Select) error {
 	if len(sel.Joins) > maxJoins {
 		return fault.Invalid("", "A list may reach into %d other tables", maxJoins)
 	}
@@ -75,7 +75,7 @@ func (k *keyer) from(sel *document.Select) error {
 	for _, j := range sel.Joins {
 		k.text(j.Via.Name)
 		k.number(int(k.s.types.shapes(j.Target).id))
-		if j.Via.Kind == document.Rows {
+		if j.Via.Kind == doctype.Rows {
 			k.args = append(k.args, sel.DocType.Name, j.Via.Name)
 		}
 	}
@@ -83,7 +83,7 @@ func (k *keyer) from(sel *document.Select) error {
 }
 
 // list is the key of a list.
-func (k *keyer) list(sel *document.Select) error {
+func (k *keyer) list(sel *doctype.Select) error {
 	if len(sel.Columns) > maxOutputs {
 		return fault.Invalid("", "A list may have %d columns", maxOutputs)
 	}
@@ -124,7 +124,7 @@ func (k *keyer) list(sel *document.Select) error {
 }
 
 // count is the key of a count.
-func (k *keyer) count(sel *document.Select) error {
+func (k *keyer) count(sel *doctype.Select) error {
 	k.key = append(k.key, 'C')
 	if err := k.from(sel); err != nil {
 		return err
@@ -136,14 +136,14 @@ func (k *keyer) count(sel *document.Select) error {
 	return nil
 }
 
-func (k *keyer) groups(sel *document.Select) {
+func (k *keyer) groups(sel *doctype.Select) {
 	k.number(len(sel.Group))
 	for _, g := range sel.Group {
 		k.operand(g)
 	}
 }
 
-func (k *keyer) where(w document.Where) error {
+func (k *keyer) where(w doctype.Where) error {
 	if w == nil {
 		k.key = append(k.key, '-')
 		return nil
@@ -173,7 +173,7 @@ func (k *keyer) open(any bool) {
 	k.flag(any)
 }
 
-func (k *keyer) term(c *document.Compare, t term) {
+func (k *keyer) term(c *doctype.Compare, t term) {
 	k.terms++
 	k.key = append(k.key, t.op)
 	k.flag(t.null)

@@ -5,17 +5,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 // statement is the text of one shape with what is known about its rows and
 // its time.
 type statement struct {
 	text    string
-	dt      *document.DocType // for messages; nil for the store's own tables
-	cells   []cell            // output columns
-	list    bool              // a list, whose best plan depends on its values
-	planned bool              // a list for which it does not: see onePlan
+	dt      *doctype.DocType // for messages; nil for the store's own tables
+	cells   []cell           // output columns
+	list    bool             // a list, whose best plan depends on its values
+	planned bool             // a list for which it does not: see onePlan
 
 	fleeting bool // run once: not worth preparing
 
@@ -39,8 +39,8 @@ func (st *statement) note(d time.Duration) {
 
 // cell is one output column.
 type cell struct {
-	field *document.Field // nil: a number
-	key   []byte          // `"key":`
+	field *doctype.Field // nil: a number
+	key   []byte         // `"key":`
 }
 
 // Bounds of the caches. A site has tens of DocTypes and a client program a
@@ -60,14 +60,14 @@ type shapes struct {
 // types finds the shapes of a DocType.
 type types struct {
 	last atomic.Uint64
-	all  generations[*document.DocType, *shapes]
+	all  generations[*doctype.DocType, *shapes]
 }
 
 func newTypes() *types {
-	return &types{all: generations[*document.DocType, *shapes]{limit: maxTypes}}
+	return &types{all: generations[*doctype.DocType, *shapes]{limit: maxTypes}}
 }
 
-func (t *types) shapes(dt *document.DocType) *shapes {
+func (t *types) shapes(dt *doctype.DocType) *shapes {
 	if s, ok := t.all.get(dt); ok {
 		return s
 	}

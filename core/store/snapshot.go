@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
 
+	"armature/core/doctype"
 	"armature/core/document"
 )
 
@@ -53,7 +54,7 @@ func (n *Snapshot) Counters(ctx context.Context, fn func(name string, value int6
 // Load stores rows of a DocType as they are, in one transaction: canonical
 // values in the order of dt.Columns. It is for filling a database that nobody
 // serves yet; rows of child tables are stored like all others.
-func (s *Store) Load(ctx context.Context, dt *document.DocType, rows [][]any) error {
+func (s *Store) Load(ctx context.Context, dt *doctype.DocType, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
 	}

@@ -12,17 +12,18 @@ import (
 	"testing"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/store"
 )
 
-var note = document.NewDocType(document.DocType{Name: "Note", Table: "tabNote"}, []*document.Field{
-	{Name: "text", Label: "Text", Type: "Data", Kind: document.Text, Column: "text"},
+var note = doctype.NewDocType(doctype.DocType{Name: "Note", Table: "tabNote"}, []*doctype.Field{
+	{Name: "text", Label: "Text", Type: "Data", Kind: doctype.Text, Column: "text"},
 })
 
-func newNote(name, text string) *document.Document {
-	d := document.NewDocument(note)
+func newNote(name, text string) *doctype.Document {
+	d := doctype.NewDocument(note)
 	d.Put("name", name)
 	d.Put("text", text)
 	d.Put("creation", "2024-01-01 00:00:00.000000")
@@ -63,7 +64,7 @@ func TestSQLiteLogStaysSmall(t *testing.T) {
 						return err
 					}
 					d := newNote("n", strings.Repeat(fmt.Sprint(w, i), 100))
-					_, err := tx.Update(t.Context(), nil, d, []*document.Field{note.Field("text")}, nil, "")
+					_, err := tx.Update(t.Context(), nil, d, []*doctype.Field{note.Field("text")}, nil, "")
 					return err
 				})
 				if err == nil {
@@ -181,7 +182,7 @@ func TestSQLiteTwoProcesses(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	sel := &document.Select{DocType: note}
+	sel := &doctype.Select{DocType: note}
 	for _, s := range []*store.Store{a, b} {
 		err := s.Read(t.Context(), func(tx document.Tx) error {
 			n, err := tx.Count(t.Context(), sel)

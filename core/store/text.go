@@ -6,7 +6,7 @@ import (
 
 	"github.com/uptrace/bun/schema"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 // text lets bun build the SQL of a query.
@@ -19,7 +19,7 @@ func (s *Store) text(q schema.QueryAppender) (string, error) {
 }
 
 // statement builds one of a DocType's statements, or takes it from the cache.
-func (s *Store) statement(dt *document.DocType, key string, build func() (schema.QueryAppender, []cell)) (*statement, error) {
+func (s *Store) statement(dt *doctype.DocType, key string, build func() (schema.QueryAppender, []cell)) (*statement, error) {
 	shapes := s.types.shapes(dt)
 	if st, ok := shapes.texts.get(key); ok {
 		return st, nil
@@ -43,7 +43,7 @@ func (s *Store) ddl(ctx context.Context, c conn, q schema.QueryAppender) error {
 }
 
 // allCells are the cells of every stored field.
-func allCells(dt *document.DocType) []cell {
+func allCells(dt *doctype.DocType) []cell {
 	cells := make([]cell, len(dt.Columns))
 	for i, f := range dt.Columns {
 		cells[i].field = f

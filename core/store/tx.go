@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 )
@@ -149,7 +150,7 @@ func (t *tx) ready(ctx context.Context) error {
 
 // fail explains an error of a statement and remembers it where it ends the
 // transaction.
-func (t *tx) fail(err error, dt *document.DocType, name string) error {
+func (t *tx) fail(err error, dt *doctype.DocType, name string) error {
 	if err == nil {
 		return nil
 	}
@@ -163,7 +164,7 @@ func (t *tx) fail(err error, dt *document.DocType, name string) error {
 
 // write runs fn where it may write. many says that fn runs several statements,
 // which belong together. An error is explained with the document it is about.
-func (t *tx) write(ctx context.Context, dt *document.DocType, name string, many bool, fn func(conn) error) error {
+func (t *tx) write(ctx context.Context, dt *doctype.DocType, name string, many bool, fn func(conn) error) error {
 	if t.kind == viewing {
 		return document.ErrReadOnly
 	}

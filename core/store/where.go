@@ -3,11 +3,11 @@ package store
 import (
 	"github.com/uptrace/bun/schema"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 // sql is the term's SQL for an operand.
-func (e *engine) sql(t term, f *document.Field, operand schema.QueryAppender, p *params) schema.QueryAppender {
+func (e *engine) sql(t term, f *doctype.Field, operand schema.QueryAppender, p *params) schema.QueryAppender {
 	var q schema.QueryAppender
 	switch t.op {
 	case never:
@@ -45,7 +45,7 @@ func (e *engine) sql(t term, f *document.Field, operand schema.QueryAppender, p 
 	return q
 }
 
-func (e *engine) textOf(f *document.Field, operand schema.QueryAppender) schema.QueryAppender {
+func (e *engine) textOf(f *doctype.Field, operand schema.QueryAppender) schema.QueryAppender {
 	if format := e.asText[f.Kind]; format != "" {
 		return expr(format, operand)
 	}
@@ -56,17 +56,17 @@ func (e *engine) textOf(f *document.Field, operand schema.QueryAppender) schema.
 // and arguments follow each other.
 type visitor interface {
 	open(any bool) // all or any of what follows
-	term(c *document.Compare, t term)
+	term(c *doctype.Compare, t term)
 	close()
 }
 
 // walkWhere shows a filter to a visitor.
-func (e *engine) walkWhere(w document.Where, v visitor) error {
-	var parts []document.Where
+func (e *engine) walkWhere(w doctype.Where, v visitor) error {
+	var parts []doctype.Where
 	switch w := w.(type) {
 	case nil:
 		return nil
-	case document.Compare:
+	case doctype.Compare:
 		t, err := e.resolve(&w)
 		if err != nil {
 			return err
@@ -76,10 +76,10 @@ func (e *engine) walkWhere(w document.Where, v visitor) error {
 		}
 		v.term(&w, t)
 		return nil
-	case document.AllOf:
+	case doctype.AllOf:
 		v.open(false)
 		parts = w
-	case document.AnyOf:
+	case doctype.AnyOf:
 		v.open(true)
 		parts = w
 	}
@@ -96,7 +96,7 @@ func (e *engine) walkWhere(w document.Where, v visitor) error {
 type whereBuilder struct {
 	e       *engine
 	p       *params
-	operand func(document.Operand) schema.QueryAppender
+	operand func(doctype.Operand) schema.QueryAppender
 	stack   []group
 	out     schema.QueryAppender
 }
@@ -114,7 +114,7 @@ func (b *whereBuilder) open(any bool) {
 	b.stack = append(b.stack, group{any: any, parts: joined{sep: sep}})
 }
 
-func (b *whereBuilder) term(c *document.Compare, t term) {
+func (b *whereBuilder) term(c *doctype.Compare, t term) {
 	b.emit(b.e.sql(t, c.Field, b.operand(c.Operand), b.p))
 }
 

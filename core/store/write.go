@@ -11,12 +11,13 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
+	"armature/core/doctype"
 	"armature/core/document"
 )
 
 // Insert implements document.Tx.
-func (t *tx) Insert(ctx context.Context, doc *document.Document, needs ...document.Need) error {
-	many := slices.ContainsFunc(doc.Type.Tables, func(f *document.Field) bool { return len(doc.Rows(f.Name)) > 0 })
+func (t *tx) Insert(ctx context.Context, doc *doctype.Document, needs ...document.Need) error {
+	many := slices.ContainsFunc(doc.Type.Tables, func(f *doctype.Field) bool { return len(doc.Rows(f.Name)) > 0 })
 	unmet := false
 	err := t.write(ctx, doc.Type, doc.Name(), many, func(c conn) error {
 		err := t.s.insertRow(ctx, c, doc.Type, bound(doc), needs...)
@@ -39,7 +40,7 @@ func (t *tx) Insert(ctx context.Context, doc *document.Document, needs ...docume
 	return err
 }
 
-func (s *Store) insertRow(ctx context.Context, c conn, dt *document.DocType, values []any, needs ...document.Need) error {
+func (s *Store) insertRow(ctx context.Context, c conn, dt *doctype.DocType, values []any, needs ...document.Need) error {
 	if len(needs) > 0 {
 		return s.insertNeeding(ctx, c, dt, values, needs)
 	}
@@ -56,7 +57,7 @@ func (s *Store) insertRow(ctx context.Context, c conn, dt *document.DocType, val
 
 // bound are the values of a document as they go to the database: what may not
 // be null is zero.
-func bound(doc *document.Document) []any {
+func bound(doc *doctype.Document) []any {
 	values := doc.Values()
 	cloned := false
 	for i, f := range doc.Type.Columns {
@@ -70,7 +71,7 @@ func bound(doc *document.Document) []any {
 	return values
 }
 
-func bind(f *document.Field, v any) any {
+func bind(f *doctype.Field, v any) any {
 	if v == nil && !f.Kind.Nullable() {
 		return int64(0)
 	}
@@ -78,7 +79,7 @@ func bind(f *document.Field, v any) any {
 }
 
 // Update implements document.Tx.
-func (t *tx) Update(ctx context.Context, sc *document.Schema, doc *document.Document, columns, tables []*document.Field, expect string, needs ...document.Need) (bool, error) {
+func (t *tx) Update(ctx context.Context, sc *doctype.Schema, doc *doctype.Document, columns, tables []*doctype.Field, expect string, needs ...document.Need) (bool, error) {
 	args := make([]any, 0, len(columns)+len(needs)+2)
 	values := doc.Values()
 	for _, f := range columns {
@@ -89,7 +90,7 @@ func (t *tx) Update(ctx context.Context, sc *document.Schema, doc *document.Docu
 		args = append(args, expect)
 	}
 	if len(columns) == 0 { // nothing to set, but the condition still holds or not
-		columns = doc.Type.Columns[document.ColName : document.ColName+1]
+		columns = doc.Type.Columns[doctype.ColName : doctype.ColName+1]
 		args = append([]any{doc.Name()}, args...)
 	}
 	args = appendNeeds(args, needs)
@@ -114,7 +115,7 @@ func (t *tx) Update(ctx context.Context, sc *document.Schema, doc *document.Docu
 	return changed && err == nil, err
 }
 
-func (s *Store) updateStatement(dt *document.DocType, columns []*document.Field, expect bool, needs []document.Need) (*statement, error) {
+func (s *Store) updateStatement(dt *doctype.DocType, columns []*doctype.Field, expect bool, needs []document.Need) (*statement, error) {
 	key := []byte("update")
 	if expect {
 		key = append(key, '=')
@@ -144,7 +145,7 @@ func (s *Store) updateStatement(dt *document.DocType, columns []*document.Field,
 }
 
 // UpdateIf implements document.Tx.
-func (t *tx) UpdateIf(ctx context.Context, dt *document.DocType, name string, expect, set map[string]any) (bool, error) {
+func (t *tx) UpdateIf(ctx context.Context, dt *doctype.DocType, name string, expect, set map[string]any) (bool, error) {
 	st, args, err := t.s.updateIfStatement(dt, name, expect, set)
 	if err != nil {
 		return false, err
@@ -158,7 +159,7 @@ func (t *tx) UpdateIf(ctx context.Context, dt *document.DocType, name string, ex
 	return changed && err == nil, err
 }
 
-func (s *Store) updateIfStatement(dt *document.DocType, name string, expect, set map[string]any) (*statement, []any, error) {
+func (s *Store) updateIfStatement(dt *doctype.DocType, name string, expect, set map[string]any) (*statement, []any, error) {
 	key := []byte("if")
 	var args []any
 	settings, err := fieldsOf(dt, set)
@@ -204,8 +205,8 @@ func (s *Store) updateIfStatement(dt *document.DocType, name string, expect, set
 }
 
 // fieldsOf finds the fields of a map's keys, in the order of the columns.
-func fieldsOf(dt *document.DocType, values map[string]any) ([]*document.Field, error) {
-	var fields []*document.Field
+func fieldsOf(dt *doctype.DocType, values map[string]any) ([]*doctype.Field, error) {
+	var fields []*doctype.Field
 	for name := range maps.Keys(values) {
 		f := dt.Field(name)
 		if f == nil || f.Index < 0 {
@@ -213,12 +214,12 @@ func fieldsOf(dt *document.DocType, values map[string]any) ([]*document.Field, e
 		}
 		fields = append(fields, f)
 	}
-	slices.SortFunc(fields, func(a, b *document.Field) int { return a.Index - b.Index })
+	slices.SortFunc(fields, func(a, b *doctype.Field) int { return a.Index - b.Index })
 	return fields, nil
 }
 
 // Delete implements document.Tx.
-func (t *tx) Delete(ctx context.Context, sc *document.Schema, dt *document.DocType, name string) (bool, error) {
+func (t *tx) Delete(ctx context.Context, sc *doctype.Schema, dt *doctype.DocType, name string) (bool, error) {
 	st, err := t.s.statement(dt, "delete", func() (schema.QueryAppender, []cell) {
 		return t.s.bun.NewDelete().
 			TableExpr("?", bun.Name(dt.Table)).

@@ -8,11 +8,11 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 // insertRows stores the rows of one table field.
-func (s *Store) insertRows(ctx context.Context, c conn, parent *document.Document, table *document.Field) error {
+func (s *Store) insertRows(ctx context.Context, c conn, parent *doctype.Document, table *doctype.Field) error {
 	rows := parent.Rows(table.Name)
 	if len(rows) == 0 {
 		return nil
@@ -35,17 +35,17 @@ func (s *Store) insertRows(ctx context.Context, c conn, parent *document.Documen
 
 // boundRow are the values of a child row. What ties it to its parent is written
 // here, so that no row can be stored loose.
-func boundRow(parent *document.Document, table *document.Field, row *document.Document) []any {
+func boundRow(parent *doctype.Document, table *doctype.Field, row *doctype.Document) []any {
 	values := slices.Clone(bound(row))
-	values[document.ColParent] = parent.Name()
-	values[document.ColParentType] = parent.Type.Name
-	values[document.ColParentField] = table.Name
+	values[doctype.ColParent] = parent.Name()
+	values[doctype.ColParentType] = parent.Type.Name
+	values[doctype.ColParentField] = table.Name
 	return values
 }
 
 // insertAtOnce stores rows with one statement whose text is the same for any
 // number of them: each argument is a column.
-func (s *Store) insertAtOnce(ctx context.Context, c conn, dt *document.DocType, rows [][]any) error {
+func (s *Store) insertAtOnce(ctx context.Context, c conn, dt *doctype.DocType, rows [][]any) error {
 	st, err := s.statement(dt, "insert many", func() (schema.QueryAppender, []cell) {
 		p := s.engine.params()
 		arrays := &joined{sep: ", "}
@@ -71,7 +71,7 @@ func (s *Store) insertAtOnce(ctx context.Context, c conn, dt *document.DocType, 
 
 // replaceRows deletes the stored rows of a table field and stores the
 // document's.
-func (s *Store) replaceRows(ctx context.Context, c conn, sc *document.Schema, doc *document.Document, table *document.Field) error {
+func (s *Store) replaceRows(ctx context.Context, c conn, sc *doctype.Schema, doc *doctype.Document, table *doctype.Field) error {
 	child := childOf(sc, table)
 	if child == nil {
 		return fmt.Errorf("store: no DocType %q for table %s of %s", table.Options, table.Name, doc.Type.Name)
@@ -93,8 +93,8 @@ func (s *Store) replaceRows(ctx context.Context, c conn, sc *document.Schema, do
 	return s.insertRows(ctx, c, doc, table)
 }
 
-func (s *Store) deleteChildren(ctx context.Context, c conn, sc *document.Schema, dt *document.DocType, name string) error {
-	done := map[*document.DocType]bool{}
+func (s *Store) deleteChildren(ctx context.Context, c conn, sc *doctype.Schema, dt *doctype.DocType, name string) error {
+	done := map[*doctype.DocType]bool{}
 	for _, table := range dt.Tables {
 		child := childOf(sc, table)
 		if child == nil || done[child] {

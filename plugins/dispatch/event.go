@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -68,7 +69,7 @@ func plain(caller *identity.Caller) *identity.Caller {
 // describe is the handler's input: the document as the caller sees it.
 func describe(documents *document.Service, caller *identity.Caller, ev *document.Event) []byte {
 	b := append([]byte(nil), `{"event":`...)
-	b = document.AppendString(b, ev.Name)
+	b = doctype.AppendString(b, ev.Name)
 	b = append(b, `,"doc":`...)
 	b = documents.AppendJSON(b, caller, ev.Doc, document.ReadOptions{})
 	b = append(b, `,"before":`...)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/method"
 )
@@ -38,7 +38,7 @@ func extismResult(export string, output []byte) ([]byte, error) {
 	if !utf8.Valid(output) {
 		return nil, fault.New(fault.Trap, "", "%s: the output is neither JSON nor text in UTF-8; other bytes are sent by armature_respond", export)
 	}
-	return document.AppendString(nil, string(output)), nil
+	return doctype.AppendString(nil, string(output)), nil
 }
 
 // rawBody is the body of the request that made the call, unless the edge has taken

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/doctypes"
 	"armature/core/document"
 	"armature/core/identity"
@@ -63,7 +64,7 @@ func TestHundredSwaps(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = st.Close() })
 	methods := method.New(method.Config{Invoker: served, Store: st, Documents: document.NewService(document.ServiceConfig{
-		Store: st, Catalog: document.NewCatalog(emptySchema(t, st)),
+		Store: st, Catalog: doctype.NewCatalog(emptySchema(t, st)),
 	})})
 	path := filepath.Join(t.TempDir(), "a.wasm")
 	install := func(n int) {
@@ -141,7 +142,7 @@ func eventually(done func() bool) {
 	}
 }
 
-func emptySchema(t *testing.T, st document.Store) *document.Schema {
+func emptySchema(t *testing.T, st document.Store) *doctype.Schema {
 	t.Helper()
 	sc, err := doctypes.Install(t.Context(), st, time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/doctypes"
 	"armature/core/document"
 	"armature/core/identity"
@@ -107,7 +108,7 @@ func newSiteWith(t testing.TB, set func(*dispatch.Config)) *site {
 	}
 	t.Cleanup(func() { plugins.Shut("one") })
 	s.documents = document.NewService(document.ServiceConfig{
-		Store: st, Catalog: document.NewCatalog(schema), Hooks: []document.Hooks{served},
+		Store: st, Catalog: doctype.NewCatalog(schema), Hooks: []document.Hooks{served},
 	})
 	s.methods = method.New(method.Config{Invoker: served, Store: st, Documents: s.documents})
 	return s
@@ -170,7 +171,7 @@ func (s *site) mustInsert(doctype string, values m) string {
 	return name
 }
 
-func (s *site) get(doctype, name string) (doc *document.Document, err error) {
+func (s *site) get(doctype, name string) (doc *doctype.Document, err error) {
 	err = s.store.Read(s.t.Context(), func(tx document.Tx) error {
 		doc, err = s.documents.Get(s.t.Context(), tx, identity.Root(), doctype, name)
 		return err
@@ -178,7 +179,7 @@ func (s *site) get(doctype, name string) (doc *document.Document, err error) {
 	return doc, err
 }
 
-func (s *site) mustGet(doctype, name string) *document.Document {
+func (s *site) mustGet(doctype, name string) *doctype.Document {
 	s.t.Helper()
 	doc, err := s.get(doctype, name)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/identity"
 )
@@ -38,7 +39,7 @@ func all(action string) map[string]string {
 	return map[string]string{"Shop Order": action, "Shop Customer": action, "Shop Line": action}
 }
 
-func (p *process) insert(doctype string, values m) (doc *document.Document, err error) {
+func (p *process) insert(doctype string, values m) (doc *doctype.Document, err error) {
 	err = p.store.Write(p.t.Context(), document.Alone, func(tx document.Tx) error {
 		doc, err = p.documents.Insert(p.t.Context(), tx, identity.Root(), doctype, values)
 		return err

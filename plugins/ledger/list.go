@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/plugins/logs"
@@ -42,8 +43,8 @@ func (s *Site) list(ctx context.Context, plugin string) ([]Entry, error) {
 	}
 	list := []Entry{}
 	err = sv.Store.Read(ctx, func(tx document.Tx) error {
-		records, counted := map[string]*Record{}, map[string]*document.Document{}
-		err := rows(ctx, tx, sv.Documents.Schema(), pluginType, func(doc *document.Document) {
+		records, counted := map[string]*Record{}, map[string]*doctype.Document{}
+		err := rows(ctx, tx, sv.Documents.Schema(), pluginType, func(doc *doctype.Document) {
 			records[doc.Name()], counted[doc.Name()] = recordOf(doc), doc
 		})
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -88,7 +89,7 @@ func (r *Record) values() map[string]any {
 	}
 }
 
-func recordOf(doc *document.Document) *Record {
+func recordOf(doc *doctype.Document) *Record {
 	return &Record{
 		Name: doc.Name(), Status: Status(doc.Text("status")), Version: doc.Text("version"), Hash: doc.Text("hash"),
 		PendingVersion: doc.Text("pending_version"), PendingHash: doc.Text("pending_hash"),
@@ -109,21 +110,21 @@ func split(text string) []string {
 }
 
 // rows reads all documents of a DocType without their child tables.
-func rows(ctx context.Context, tx document.Tx, schema *document.Schema, typeName string, fn func(*document.Document), but ...string) error {
+func rows(ctx context.Context, tx document.Tx, schema *doctype.Schema, typeName string, fn func(*doctype.Document), but ...string) error {
 	dt := schema.DocType(typeName)
 	if dt == nil {
 		return fault.Missing("DocType %s not found", typeName)
 	}
-	sel := &document.Select{DocType: dt}
-	var columns []*document.Field
+	sel := &doctype.Select{DocType: dt}
+	var columns []*doctype.Field
 	for _, f := range dt.Columns {
 		if !slices.Contains(but, f.Name) {
 			columns = append(columns, f)
-			sel.Columns = append(sel.Columns, document.Column{Operand: document.Operand{Field: f}, Key: f.Name})
+			sel.Columns = append(sel.Columns, doctype.Column{Operand: doctype.Operand{Field: f}, Key: f.Name})
 		}
 	}
 	return tx.Rows(ctx, sel, func(values []any) error {
-		doc := document.NewDocument(dt)
+		doc := doctype.NewDocument(dt)
 		for i, f := range columns {
 			doc.Put(f.Name, values[i])
 		}
@@ -132,9 +133,9 @@ func rows(ctx context.Context, tx document.Tx, schema *document.Schema, typeName
 	})
 }
 
-func readAll(ctx context.Context, tx document.Tx, schema *document.Schema) (map[string]*Record, error) {
+func readAll(ctx context.Context, tx document.Tx, schema *doctype.Schema) (map[string]*Record, error) {
 	all := map[string]*Record{}
-	err := rows(ctx, tx, schema, pluginType, func(doc *document.Document) { all[doc.Name()] = recordOf(doc) })
+	err := rows(ctx, tx, schema, pluginType, func(doc *doctype.Document) { all[doc.Name()] = recordOf(doc) })
 	return all, err
 }
 

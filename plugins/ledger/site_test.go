@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"armature/core/doctype"
 	"armature/core/doctypes"
 	"armature/core/document"
 	"armature/core/fault"
@@ -110,7 +111,7 @@ func begin(t testing.TB, file, dir string, observer bool) *process {
 		plugins.Shut("one")
 	})
 	p.documents = document.NewService(document.ServiceConfig{
-		Store: st, Catalog: document.NewCatalog(schema), Hooks: []document.Hooks{site.Hooks(served)},
+		Store: st, Catalog: doctype.NewCatalog(schema), Hooks: []document.Hooks{site.Hooks(served)},
 	})
 	p.methods = method.New(method.Config{Invoker: site.Invoker(served), Store: st, Documents: p.documents})
 	if path := p.path(); exists(path) {

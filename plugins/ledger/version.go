@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -56,7 +57,7 @@ func keepVersion(ctx context.Context, tx document.Tx, documents *document.Servic
 // versions that were chosen after it.
 func (s *Site) chosen(ctx context.Context, tx document.Tx, documents *document.Service, caller *identity.Caller, plugin, hash, before string) error {
 	stamp := func(hash string, at time.Time) error {
-		return put(ctx, tx, documents, caller, versionType, versionName(plugin, hash), map[string]any{"activated": document.FormatDatetime(at)})
+		return put(ctx, tx, documents, caller, versionType, versionName(plugin, hash), map[string]any{"activated": doctype.FormatDatetime(at)})
 	}
 	now := s.l.cfg.Now().In(documents.Zone())
 	if before != "" && before != hash {
@@ -90,9 +91,9 @@ func dropDraft(ctx context.Context, tx document.Tx, documents *document.Service,
 
 // versions lists the stored versions of a plugin, latest chosen first, those
 // that never were last.
-func versions(ctx context.Context, tx document.Tx, schema *document.Schema, plugin string) ([]Version, error) {
+func versions(ctx context.Context, tx document.Tx, schema *doctype.Schema, plugin string) ([]Version, error) {
 	var all []Version
-	err := rows(ctx, tx, schema, versionType, func(doc *document.Document) {
+	err := rows(ctx, tx, schema, versionType, func(doc *doctype.Document) {
 		if doc.Text("plugin") == plugin {
 			all = append(all, Version{
 				Version: doc.Text("version"), Hash: doc.Text("hash"), Size: doc.Int("size"), Activated: doc.Text("activated"),

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/method"
@@ -205,8 +206,8 @@ func TestHandlers(t *testing.T) {
 		swap(t, r, registry.Shared, g)
 	}
 	run := func(typeName, event string) string {
-		dt := document.NewDocType(document.DocType{Name: typeName}, nil)
-		if err := s.Run(t.Context(), &document.Event{Name: event, Doc: document.NewDocument(dt)}); err != nil {
+		dt := doctype.NewDocType(doctype.DocType{Name: typeName}, nil)
+		if err := s.Run(t.Context(), &document.Event{Name: event, Doc: doctype.NewDocument(dt)}); err != nil {
 			return err.Error()
 		}
 		return ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/identity"
 )
@@ -29,7 +30,7 @@ func Apply(ctx context.Context, store document.Store, documents *document.Servic
 			continue
 		}
 		if err := write(ctx, store, func(tx document.Tx) error {
-			_, err := documents.Insert(ctx, tx, caller, document.DocTypeName, dt.without(documents.Schema()))
+			_, err := documents.Insert(ctx, tx, caller, doctype.DocTypeName, dt.without(documents.Schema()))
 			return err
 		}); err != nil {
 			return nil, fmt.Errorf("make DocType %s: %w", dt.Name, err)
@@ -54,7 +55,7 @@ func (dt *DocType) complete(ctx context.Context, store document.Store, documents
 		return err
 	}
 	return write(ctx, store, func(tx document.Tx) error {
-		_, err := documents.Update(ctx, tx, caller, document.DocTypeName, dt.Name, dt.whole())
+		_, err := documents.Update(ctx, tx, caller, doctype.DocTypeName, dt.Name, dt.whole())
 		return err
 	})
 }
@@ -67,7 +68,7 @@ func write(ctx context.Context, store document.Store, fn func(document.Tx) error
 func childrenFirst(all []*DocType) []*DocType {
 	var children, others []*DocType
 	for _, dt := range all {
-		if v, err := document.Coerce(&document.Field{Name: "istable", Type: "Check", Kind: document.Check}, dt.values["istable"], nil); err == nil && v == int64(1) {
+		if v, err := doctype.Coerce(&doctype.Field{Name: "istable", Type: "Check", Kind: doctype.Check}, dt.values["istable"], nil); err == nil && v == int64(1) {
 			children = append(children, dt)
 		} else {
 			others = append(others, dt)

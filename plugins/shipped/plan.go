@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -65,7 +66,7 @@ func (dt *DocType) plan(ctx context.Context, tx document.Tx, documents *document
 	if !known.Custom || known.Module != dt.plugin {
 		return s, fault.New(fault.Conflict, "", "The DocType %s belongs to %s: %s may not redefine it", dt.Name, known.Module, dt.plugin)
 	}
-	stored, err := documents.Get(ctx, tx, identity.Root(), document.DocTypeName, dt.Name)
+	stored, err := documents.Get(ctx, tx, identity.Root(), doctype.DocTypeName, dt.Name)
 	if err != nil {
 		return s, err
 	}
@@ -93,8 +94,8 @@ func (dt *DocType) plan(ctx context.Context, tx document.Tx, documents *document
 }
 
 // compare notes a property that differs from what is stored.
-func (s *Step) compare(what string, f *document.Field, v any, stored *document.Document) {
-	to, err := document.Coerce(f, v, time.UTC)
+func (s *Step) compare(what string, f *doctype.Field, v any, stored *doctype.Document) {
+	to, err := doctype.Coerce(f, v, time.UTC)
 	if from := stored.Get(f.Name); err != nil || from != to && !(blank(from) && blank(to)) {
 		s.Changed = append(s.Changed, Change{what, from, to})
 	}
@@ -102,9 +103,9 @@ func (s *Step) compare(what string, f *document.Field, v any, stored *document.D
 
 func blank(v any) bool { return v == nil || v == "" || v == int64(0) }
 
-func (dt *DocType) compareFields(s *Step, schema *document.Schema, stored *document.Document) {
-	row := schema.DocType(document.DocFieldName)
-	known := map[string]*document.Document{}
+func (dt *DocType) compareFields(s *Step, schema *doctype.Schema, stored *doctype.Document) {
+	row := schema.DocType(doctype.DocFieldName)
+	known := map[string]*doctype.Document{}
 	for _, r := range stored.Rows("fields") {
 		known[r.Text("fieldname")] = r
 	}
@@ -135,7 +136,7 @@ func (dt *DocType) brings(name string) bool {
 
 // compareRow compares every property of a row; one that is not given has its
 // default.
-func (s *Step) compareRow(prefix string, row *document.DocType, given map[string]any, stored *document.Document, but ...string) {
+func (s *Step) compareRow(prefix string, row *doctype.DocType, given map[string]any, stored *doctype.Document, but ...string) {
 	for _, f := range row.Columns {
 		if f.Standard || slices.Contains(but, f.Name) {
 			continue
@@ -148,11 +149,11 @@ func (s *Step) compareRow(prefix string, row *document.DocType, given map[string
 	}
 }
 
-func (dt *DocType) compareRules(s *Step, schema *document.Schema, stored *document.Document) {
+func (dt *DocType) compareRules(s *Step, schema *doctype.Schema, stored *doctype.Document) {
 	if _, given := dt.values["permissions"]; !given {
 		return
 	}
-	row := schema.DocType(document.DocPermName)
+	row := schema.DocType(doctype.DocPermName)
 	have := stored.Rows("permissions")
 	if len(have) != len(dt.rules) {
 		s.Changed = append(s.Changed, Change{"permissions", len(have), len(dt.rules)})

@@ -14,7 +14,7 @@ import (
 	"maps"
 	"slices"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/plugins/manifest"
 )
@@ -61,7 +61,7 @@ func parse(plugin string, text []byte) (*DocType, error) {
 	delete(dt.values, "doctype")
 	dt.Name, _ = dt.values["name"].(string)
 	dt.values["module"], dt.values["custom"] = plugin, json.Number("1")
-	var def document.Definition
+	var def doctype.Definition
 	whole, err := json.Marshal(dt.values)
 	if err == nil {
 		err = json.Unmarshal(whole, &def)
@@ -69,7 +69,7 @@ func parse(plugin string, text []byte) (*DocType, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Validation, "", err, "The DocType %q: %v", dt.Name, err)
 	}
-	if _, err := document.Define(def); err != nil {
+	if _, err := doctype.Define(def); err != nil {
 		return nil, err
 	}
 	if dt.fields, err = rows(dt.values["fields"]); err == nil {
@@ -101,7 +101,7 @@ func rows(v any) ([]map[string]any, error) {
 
 // without is the values for a DocType that does not know yet what some of its
 // fields point at: those are left for later.
-func (dt *DocType) without(schema *document.Schema) map[string]any {
+func (dt *DocType) without(schema *doctype.Schema) map[string]any {
 	values := maps.Clone(dt.values)
 	var kept []any
 	for _, f := range dt.fields {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/runtime/abi"
 	"armature/runtime/engine"
@@ -41,8 +41,8 @@ func envelope(answer []byte, f *fault.Error) []byte {
 		return append(append(append(b, `{"data":`...), answer...), '}')
 	}
 	b := strconv.AppendUint([]byte(`{"error":{"kind":`), uint64(f.Kind), 10)
-	b = document.AppendString(append(b, `,"exc_type":`...), f.ExcType())
-	b = document.AppendString(append(b, `,"message":`...), f.Message)
+	b = doctype.AppendString(append(b, `,"exc_type":`...), f.ExcType())
+	b = doctype.AppendString(append(b, `,"message":`...), f.Message)
 	return append(b, "}}"...)
 }
 

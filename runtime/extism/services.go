@@ -7,7 +7,7 @@ import (
 	"maps"
 	"strings"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/runtime/abi"
 	"armature/runtime/engine"
@@ -80,7 +80,7 @@ func (k *kernel) key(c *engine.Call, name string, p uint64) []byte {
 
 // keyed is {"key": key}.
 func keyed(key []byte) []byte {
-	b := document.AppendString([]byte(`{"key":`), valid(key))
+	b := doctype.AppendString([]byte(`{"key":`), valid(key))
 	return append(b, '}')
 }
 

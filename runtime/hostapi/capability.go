@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/runtime/abi"
@@ -166,9 +167,9 @@ func told(c *engine.Call, err error) *fault.Error {
 // leave lets the guest take an error.
 func (st *State) leave(f *fault.Error) {
 	b := append(st.answer[:0], `{"exc_type":`...)
-	b = document.AppendString(b, f.ExcType())
+	b = doctype.AppendString(b, f.ExcType())
 	b = append(b, `,"message":`...)
-	b = document.AppendString(b, f.Message)
+	b = doctype.AppendString(b, f.Message)
 	st.answer, st.taken = append(b, '}'), 0
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/query"
@@ -87,7 +88,7 @@ func docInsert(ctx context.Context, st *State, dst, request []byte) ([]byte, err
 	if inside != "" && inside != in.DocType {
 		return nil, fault.New(fault.BadRequest, "", "%s: doctype is %s, and %s inside doc", abi.DocInsert, in.DocType, inside)
 	}
-	return st.write(ctx, dst, func(tx document.Tx) (*document.Document, error) {
+	return st.write(ctx, dst, func(tx document.Tx) (*doctype.Document, error) {
 		return st.call.Documents.Insert(ctx, tx, st.caller, in.DocType, in.Doc)
 	})
 }
@@ -134,7 +135,7 @@ func docDelete(ctx context.Context, st *State, dst, request []byte) ([]byte, err
 	if err := k.check(abi.DocDelete); err != nil {
 		return nil, err
 	}
-	return st.write(ctx, dst, func(tx document.Tx) (*document.Document, error) {
+	return st.write(ctx, dst, func(tx document.Tx) (*doctype.Document, error) {
 		return nil, st.call.Documents.Delete(ctx, tx, st.caller, k.DocType, k.Name)
 	})
 }
@@ -143,19 +144,19 @@ func (st *State) update(ctx context.Context, name string, dst []byte, k key, val
 	if err := k.check(name); err != nil {
 		return nil, err
 	}
-	return st.write(ctx, dst, func(tx document.Tx) (*document.Document, error) {
+	return st.write(ctx, dst, func(tx document.Tx) (*doctype.Document, error) {
 		return st.call.Documents.Update(ctx, tx, st.caller, k.DocType, k.Name, values)
 	})
 }
 
 // write runs fn in a savepoint, so that a guest that catches the error goes on
 // without what fn has written, and appends the document it returns.
-func (st *State) write(ctx context.Context, dst []byte, fn func(document.Tx) (*document.Document, error)) ([]byte, error) {
+func (st *State) write(ctx context.Context, dst []byte, fn func(document.Tx) (*doctype.Document, error)) ([]byte, error) {
 	tx, err := st.tx()
 	if err != nil {
 		return nil, err
 	}
-	var doc *document.Document
+	var doc *doctype.Document
 	err = tx.Savepoint(ctx, func() (err error) {
 		doc, err = fn(tx)
 		return err

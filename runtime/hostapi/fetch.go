@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/runtime/abi"
 )
@@ -128,13 +128,13 @@ func appendResponse(dst []byte, r *HTTPResponse) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(document.AppendString(dst, strings.ToLower(name)), ':')
-		dst = document.AppendString(dst, strings.ToValidUTF8(strings.Join(r.Header[name], ", "), "\uFFFD"))
+		dst = append(doctype.AppendString(dst, strings.ToLower(name)), ':')
+		dst = doctype.AppendString(dst, strings.ToValidUTF8(strings.Join(r.Header[name], ", "), "\uFFFD"))
 	}
 	dst = append(dst, `},"body`...)
 	if utf8.Valid(r.Body) {
 		dst = append(dst, `":`...)
-		dst = document.AppendString(dst, string(r.Body))
+		dst = doctype.AppendString(dst, string(r.Body))
 	} else {
 		dst = append(dst, `_base64":"`...)
 		dst = append(base64.StdEncoding.AppendEncode(dst, r.Body), '"')

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/method"
 	"armature/runtime/abi"
@@ -26,8 +26,8 @@ func requestGet(_ context.Context, st *State, dst, _ []byte) ([]byte, error) {
 		return nil, noRequest()
 	}
 	member := func(name, value string) {
-		dst = append(document.AppendString(dst, name), ':')
-		dst = append(document.AppendString(dst, value), ',')
+		dst = append(doctype.AppendString(dst, name), ':')
+		dst = append(doctype.AppendString(dst, value), ',')
 	}
 	dst = append(dst, '{')
 	member("method", r.Method)
@@ -46,7 +46,7 @@ func requestGet(_ context.Context, st *State, dst, _ []byte) ([]byte, error) {
 	dst = append(dst, `},"body`...)
 	if utf8.Valid(r.Body) {
 		dst = append(dst, `":`...)
-		dst = document.AppendString(dst, string(r.Body))
+		dst = doctype.AppendString(dst, string(r.Body))
 	} else {
 		dst = append(dst, `_base64":"`...)
 		dst = append(base64.StdEncoding.AppendEncode(dst, r.Body), '"')

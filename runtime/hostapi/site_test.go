@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/doctypes"
 	"armature/core/document"
 	"armature/core/fault"
@@ -89,7 +90,7 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	s := &site{t: t, store: st, caller: identity.Root(), limits: engine.Limits{Wall: time.Minute}}
-	s.documents = document.NewService(document.ServiceConfig{Store: st, Catalog: document.NewCatalog(schema), Now: now})
+	s.documents = document.NewService(document.ServiceConfig{Store: st, Catalog: doctype.NewCatalog(schema), Now: now})
 	s.plugin = hostapi.Plugin{
 		Site: "one", Name: "t.guest", Limits: hostapi.DefaultLimits,
 		Grants: hostapi.Grant("doc_get", "doc_list", "doc_count", "doc_insert", "doc_update", "doc_delete",

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/host"
@@ -120,11 +121,11 @@ func listed(ctx context.Context, database, schema string) (sites []string, err e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	dt, err := document.Define(document.Definition{Name: "Registered Site", Table: "armature_site"})
+	dt, err := doctype.Define(doctype.Definition{Name: "Registered Site", Table: "armature_site"})
 	if err != nil {
 		return nil, err
 	}
-	sel := &document.Select{DocType: dt, Columns: []document.Column{{Operand: document.Operand{Field: dt.Field("name")}, Key: "name"}}}
+	sel := &doctype.Select{DocType: dt, Columns: []doctype.Column{{Operand: doctype.Operand{Field: dt.Field("name")}, Key: "name"}}}
 	err = db.Read(ctx, func(tx document.Tx) error {
 		sites = nil
 		return tx.Rows(ctx, sel, func(v []any) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/ory/fosite"
 	"github.com/ory/fosite/handler/openid"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 )
@@ -55,7 +56,7 @@ func (s *Store) GetAuthorizeCodeSession(ctx context.Context, signature string, i
 }
 
 // asked is the request for a code.
-func (s *Store) asked(ctx context.Context, row *document.Document, into fosite.Session) (*fosite.Request, error) {
+func (s *Store) asked(ctx context.Context, row *doctype.Document, into fosite.Session) (*fosite.Request, error) {
 	session := NewSession(row.Text("user"))
 	session.Scopes = strings.Fields(row.Text("scopes"))
 	session.Resources = strings.Fields(row.Text("resource"))
@@ -77,7 +78,7 @@ func (s *Store) asked(ctx context.Context, row *document.Document, into fosite.S
 
 // code reads the row of a code, nil for one that has expired, once in a request:
 // fosite asks four times, and once the code is spent it must not expire any more.
-func (s *Store) code(ctx context.Context, signature string) (row *document.Document, err error) {
+func (s *Store) code(ctx context.Context, signature string) (row *doctype.Document, err error) {
 	memo, _ := ctx.Value(memoKey{}).(*memo)
 	if memo != nil && memo.signature == signature {
 		return memo.row, nil
@@ -98,7 +99,7 @@ func (s *Store) code(ctx context.Context, signature string) (row *document.Docum
 // memo is the code that one request redeems.
 type memo struct {
 	signature string
-	row       *document.Document
+	row       *doctype.Document
 }
 
 type memoKey struct{}
@@ -206,7 +207,7 @@ func (s *Store) GetOpenIDConnectSession(ctx context.Context, _ string, _ fosite.
 func (s *Store) DeleteOpenIDConnectSession(context.Context, string) error { return nil }
 
 // request puts a request together that fosite goes on with.
-func (s *Store) request(ctx context.Context, row *document.Document, client string, session fosite.Session, scopes []string) (*fosite.Request, error) {
+func (s *Store) request(ctx context.Context, row *doctype.Document, client string, session fosite.Session, scopes []string) (*fosite.Request, error) {
 	c, err := s.c.Client(ctx, client)
 	if err != nil {
 		return nil, err

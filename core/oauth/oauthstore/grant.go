@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/query"
 )
@@ -44,7 +45,7 @@ func (s *Store) Refresh(ctx context.Context, signature string) (*Token, error) {
 	return t, nil
 }
 
-func newToken(row, grant *document.Document) *Token {
+func newToken(row, grant *doctype.Document) *Token {
 	return &Token{
 		Grant: grant.Name(), Client: grant.Text("client"), User: grant.Text("user"),
 		Scopes: strings.Fields(grant.Text("scopes")), Resources: strings.Fields(grant.Text("resource")),
@@ -73,7 +74,7 @@ func (s *Store) EndAll(ctx context.Context, tx document.Tx, field, name string) 
 	if err != nil {
 		return err
 	}
-	_, err = tx.Replace(ctx, codes, codes.Field("validity"), document.AllOf{
+	_, err = tx.Replace(ctx, codes, codes.Field("validity"), doctype.AllOf{
 		compare(codes, "expires", query.Gt, s.c.Now().Unix()),
 		compare(codes, field, query.Eq, name), compare(codes, "validity", query.Eq, valid),
 	}, invalid)
@@ -84,7 +85,7 @@ func (s *Store) EndAll(ctx context.Context, tx document.Tx, field, name string) 
 	if err != nil {
 		return err
 	}
-	n, err := tx.Replace(ctx, dt, dt.Field("status"), document.AllOf{
+	n, err := tx.Replace(ctx, dt, dt.Field("status"), doctype.AllOf{
 		compare(dt, field, query.Eq, name), compare(dt, "status", query.Eq, active),
 	}, ended)
 	if err != nil || n == 0 {
@@ -118,16 +119,16 @@ func (s *Store) Grants(ctx context.Context, field, name string) (all []Grant, er
 	if err != nil {
 		return nil, err
 	}
-	sel := &document.Select{
+	sel := &doctype.Select{
 		DocType: dt,
-		Where: document.AllOf{
+		Where: doctype.AllOf{
 			compare(dt, field, query.Eq, name), compare(dt, "status", query.Eq, active),
 			compare(dt, "expires", query.Gt, s.c.Now().Unix()),
 		},
-		Order: []document.OrderBy{{Operand: document.Operand{Field: dt.Field("creation")}, Desc: true}},
+		Order: []doctype.OrderBy{{Operand: doctype.Operand{Field: dt.Field("creation")}, Desc: true}},
 	}
 	for _, name := range []string{"name", "client", "user", "scopes", "creation", "last_used"} {
-		sel.Columns = append(sel.Columns, document.Column{Operand: document.Operand{Field: dt.Field(name)}, Key: name})
+		sel.Columns = append(sel.Columns, doctype.Column{Operand: doctype.Operand{Field: dt.Field(name)}, Key: name})
 	}
 	err = s.c.Store.Read(ctx, func(tx document.Tx) error {
 		all = nil
@@ -146,8 +147,8 @@ func (s *Store) Grants(ctx context.Context, field, name string) (all []Grant, er
 	return all, err
 }
 
-func compare(dt *document.DocType, field string, op query.Op, value any) document.Where {
-	return document.Compare{Operand: document.Operand{Field: dt.Field(field)}, Op: op, Value: value}
+func compare(dt *doctype.DocType, field string, op query.Op, value any) doctype.Where {
+	return doctype.Compare{Operand: doctype.Operand{Field: dt.Field(field)}, Op: op, Value: value}
 }
 
 // Any finds the grant of a token in whatever state, if the grant is active: the

@@ -25,6 +25,7 @@ import (
 	"github.com/ory/fosite/handler/pkce"
 	"github.com/ory/fosite/storage"
 
+	"armature/core/doctype"
 	"armature/core/document"
 )
 
@@ -62,7 +63,7 @@ const MaxRepeats = 3
 // Config is what a Store needs.
 type Config struct {
 	Store     document.Store
-	Catalog   *document.Catalog
+	Catalog   *doctype.Catalog
 	Now       func() time.Time // the site's clock
 	Lifetimes func(ctx context.Context) (Lifetimes, error)
 	// Client finds a client; fosite.ErrNotFound when there is none.
@@ -171,7 +172,7 @@ func (e *spentError) Is(target error) bool { return target == ErrSpent }
 // request has spent.
 var ErrSpent = errors.New("used before")
 
-func (s *Store) docType(name string) (*document.DocType, error) {
+func (s *Store) docType(name string) (*doctype.DocType, error) {
 	if dt := s.c.Catalog.Schema().DocType(name); dt != nil {
 		return dt, nil
 	}
@@ -180,7 +181,7 @@ func (s *Store) docType(name string) (*document.DocType, error) {
 
 // get reads a row, nil when there is none; with lock it stays as it is until the
 // transaction ends.
-func (s *Store) get(ctx context.Context, tx document.Tx, doctype, name string, lock bool) (*document.Document, error) {
+func (s *Store) get(ctx context.Context, tx document.Tx, doctype, name string, lock bool) (*doctype.Document, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -200,8 +201,8 @@ func (s *Store) insert(ctx context.Context, tx document.Tx, typeName, name, user
 	if err != nil {
 		return err
 	}
-	doc := document.NewDocument(dt)
-	now := document.FormatDatetime(s.c.Now())
+	doc := doctype.NewDocument(dt)
+	now := doctype.FormatDatetime(s.c.Now())
 	for field, v := range map[string]any{"name": name, "owner": user, "modified_by": user, "creation": now, "modified": now} {
 		doc.Put(field, v)
 	}

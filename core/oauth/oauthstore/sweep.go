@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/query"
 )
@@ -50,9 +51,9 @@ func (s *Store) sweep(ctx context.Context, typeName string, before int64) (n int
 	if err != nil {
 		return 0, err
 	}
-	sel := &document.Select{
+	sel := &doctype.Select{
 		DocType: dt, Length: maxSwept,
-		Columns: []document.Column{{Operand: document.Operand{Field: dt.Field("name")}, Key: "name"}},
+		Columns: []doctype.Column{{Operand: doctype.Operand{Field: dt.Field("name")}, Key: "name"}},
 		Where:   compare(dt, "expires", query.Lt, before),
 	}
 	err = s.c.Store.Write(ctx, document.Brief, func(tx document.Tx) error {

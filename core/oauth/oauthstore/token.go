@@ -8,6 +8,7 @@ import (
 
 	"github.com/ory/fosite"
 
+	"armature/core/doctype"
 	"armature/core/document"
 )
 
@@ -106,7 +107,7 @@ func (s *Store) tokenRequest(ctx context.Context, kind, signature string, into f
 // token reads a token of a kind and its grant; nil when it does not count, be it
 // unknown, of the other kind, expired, or of a grant that has ended. An access
 // token that was taken back does not count; a refresh token that was used does.
-func (s *Store) token(ctx context.Context, kind, signature string) (row, grant *document.Document, err error) {
+func (s *Store) token(ctx context.Context, kind, signature string) (row, grant *doctype.Document, err error) {
 	err = s.c.Store.Read(ctx, func(tx document.Tx) error {
 		if row, err = s.get(ctx, tx, TokenName, signature, false); err != nil || row == nil {
 			return err
@@ -125,7 +126,7 @@ func (s *Store) token(ctx context.Context, kind, signature string) (row, grant *
 }
 
 // mayRepeat reports whether a used refresh token may be used once more.
-func (s *Store) mayRepeat(row *document.Document, l Lifetimes) bool {
+func (s *Store) mayRepeat(row *doctype.Document, l Lifetimes) bool {
 	since := s.c.Now().UnixMilli() - row.Int("used_at")
 	return row.Text("status") == used && since < l.Grace.Milliseconds() && row.Int("repeats") < MaxRepeats
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 )
 
@@ -75,7 +76,7 @@ func sixteenWriters(t *testing.T, s *site) {
 		}
 		return nil
 	})
-	if n := s.count(t, &document.Select{DocType: s.step}); n != 16*each*2 {
+	if n := s.count(t, &doctype.Select{DocType: s.step}); n != 16*each*2 {
 		t.Errorf("%d rows, want %d", n, 16*each*2)
 	}
 }
@@ -118,7 +119,7 @@ func lockedRead(t *testing.T, s *site) {
 					return err
 				}
 				d.Put("count", d.Int("count")+1)
-				_, err = tx.Update(t.Context(), nil, d, []*document.Field{s.task.Field("count")}, nil, "")
+				_, err = tx.Update(t.Context(), nil, d, []*doctype.Field{s.task.Field("count")}, nil, "")
 				return err
 			})
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 )
@@ -21,7 +22,7 @@ func testDocument(t *testing.T, open func(testing.TB) document.Store) {
 	t.Run("absent", func(t *testing.T) { absent(t, s) })
 }
 
-// roundTrip stores a value of every storage and reads back the same one.
+// roundTrip stores a value of every kind and reads back the same one.
 func roundTrip(t *testing.T, s *site) {
 	values := map[string][]any{
 		"title":    {"plain", "", "  spaces ", `"quotes" 'and' \ back`, "emoji 🎉", "line\nbreak\ttab", nil, "'; DROP TABLE x; --"},
@@ -55,9 +56,9 @@ func roundTrip(t *testing.T, s *site) {
 	}
 }
 
-var everything = document.View{Levels: 0xffff, WithNull: true}
+var everything = doctype.View{Levels: 0xffff, WithNull: true}
 
-func (s *site) json(t testing.TB, dt *document.DocType, name string) string {
+func (s *site) json(t testing.TB, dt *doctype.DocType, name string) string {
 	t.Helper()
 	var out []byte
 	s.read(t, func(tx document.Tx) (err error) {
@@ -112,12 +113,12 @@ func childRows(t *testing.T, s *site) {
 		}
 		return err
 	})
-	if n := s.count(t, &document.Select{DocType: s.step}); n != 0 {
+	if n := s.count(t, &doctype.Select{DocType: s.step}); n != 0 {
 		t.Errorf("%d rows are left of a deleted document", n)
 	}
 }
 
-func (s *site) update(t testing.TB, d *document.Document, columns, tables []*document.Field, expect string) {
+func (s *site) update(t testing.TB, d *doctype.Document, columns, tables []*doctype.Field, expect string) {
 	t.Helper()
 	s.write(t, document.Single, func(tx document.Tx) error {
 		ok, err := tx.Update(t.Context(), s.sc, d, columns, tables, expect)
@@ -128,7 +129,7 @@ func (s *site) update(t testing.TB, d *document.Document, columns, tables []*doc
 	})
 }
 
-func (s *site) count(t testing.TB, sel *document.Select) (n int64) {
+func (s *site) count(t testing.TB, sel *doctype.Select) (n int64) {
 	t.Helper()
 	s.read(t, func(tx document.Tx) (err error) {
 		n, err = tx.Count(t.Context(), sel)
@@ -207,7 +208,7 @@ func update(t *testing.T, s *site) {
 	d.Put("title", "new")
 	d.Put("count", int64(2))
 	d.Put("modified", "2024-03-01 00:00:00.000001")
-	title := []*document.Field{s.task.Field("title"), s.task.Columns[document.ColModified]}
+	title := []*doctype.Field{s.task.Field("title"), s.task.Columns[doctype.ColModified]}
 	s.update(t, d, title, nil, moment)
 	if got := s.get(t, s.task, "up"); got.Text("title") != "new" || got.Int("count") != 1 {
 		t.Errorf("after update: %v", got.Values())

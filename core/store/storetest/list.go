@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/query"
@@ -43,20 +44,20 @@ func testList(t *testing.T, open func(testing.TB) document.Store) {
 	t.Run("random text", func(t *testing.T) { randomText(t, s) })
 }
 
-func (s *site) op(name string) document.Operand { return document.Operand{Field: s.task.Field(name)} }
+func (s *site) op(name string) doctype.Operand { return doctype.Operand{Field: s.task.Field(name)} }
 
-func (s *site) cmp(name string, op query.Op, v any) document.Compare {
-	return document.Compare{Operand: s.op(name), Op: op, Value: v}
+func (s *site) cmp(name string, op query.Op, v any) doctype.Compare {
+	return doctype.Compare{Operand: s.op(name), Op: op, Value: v}
 }
 
 // names lists the names of the tasks a filter keeps, sorted.
-func (s *site) names(t testing.TB, w document.Where) (string, error) {
+func (s *site) names(t testing.TB, w doctype.Where) (string, error) {
 	t.Helper()
-	sel := &document.Select{
+	sel := &doctype.Select{
 		DocType: s.task,
-		Columns: []document.Column{{Operand: s.op("name"), Key: "name"}},
+		Columns: []doctype.Column{{Operand: s.op("name"), Key: "name"}},
 		Where:   w,
-		Order:   []document.OrderBy{{Operand: s.op("name")}},
+		Order:   []doctype.OrderBy{{Operand: s.op("name")}},
 	}
 	var names []string
 	err := s.Read(t.Context(), func(tx document.Tx) error {
@@ -81,12 +82,12 @@ func filters(t *testing.T, s *site) {
 	list := func(v ...any) []any { return v }
 	tests := []struct {
 		name string
-		w    document.Where
+		w    doctype.Where
 		want string
 	}{
 		{"none", nil, all},
-		{"all of nothing", document.AllOf{}, all},
-		{"any of nothing", document.AnyOf{}, ""},
+		{"all of nothing", doctype.AllOf{}, all},
+		{"any of nothing", doctype.AnyOf{}, ""},
 		{"equal, exact", s.cmp("status", query.Eq, "Open"), "a"},
 		{"equal to empty text takes null", s.cmp("status", query.Eq, ""), "c d"},
 		{"equal to null", s.cmp("status", query.Eq, nil), "c"},
@@ -137,11 +138,11 @@ func filters(t *testing.T, s *site) {
 		{"time at least", s.cmp("at", query.Ge, "10:30:00.000000"), "b"},
 		{"number", s.cmp("count", query.Lt, int64(0)), "é"},
 		{"check", s.cmp("done", query.Eq, int64(1)), "a"},
-		{"nested", document.AllOf{
+		{"nested", doctype.AllOf{
 			s.cmp("count", query.Ge, int64(0)),
-			document.AnyOf{s.cmp("status", query.Eq, "Open"), document.AllOf{s.cmp("status", query.Eq, "Closed"), s.cmp("count", query.Eq, int64(2))}},
+			doctype.AnyOf{s.cmp("status", query.Eq, "Open"), doctype.AllOf{s.cmp("status", query.Eq, "Closed"), s.cmp("count", query.Eq, int64(2))}},
 		}, "a b"},
-		{"four hundred conditions", slices.Repeat(document.AllOf{s.cmp("title", query.Ne, "Alpha")}, 400), "b c d f é"},
+		{"four hundred conditions", slices.Repeat(doctype.AllOf{s.cmp("title", query.Ne, "Alpha")}, 400), "b c d f é"},
 		{"two hundred deep", nested(s.cmp("count", query.Eq, int64(1)), 200), "a"},
 		{"text that looks like SQL", s.cmp("status", query.Eq, `' OR 1=1 --`), ""},
 		{"question marks and dollars", s.cmp("status", query.Ne, `?$1?1`), all},
@@ -159,21 +160,21 @@ func filters(t *testing.T, s *site) {
 }
 
 // nested makes a filter of that depth which keeps what w keeps.
-func nested(w document.Where, depth int) document.Where {
+func nested(w doctype.Where, depth int) doctype.Where {
 	for range depth {
-		w = document.AnyOf{document.AllOf{w}}
+		w = doctype.AnyOf{doctype.AllOf{w}}
 	}
 	return w
 }
 
 func refusedFilters(t *testing.T, s *site) {
-	for name, w := range map[string]document.Where{
+	for name, w := range map[string]doctype.Where{
 		"unknown operator": s.cmp("status", query.Descendants, "x"),
 		"in without list":  s.cmp("status", query.In, "x"),
 		"half a range":     s.cmp("count", query.Between, [2]any{int64(1), nil}),
 		"NUL":              s.cmp("status", query.Eq, "a\x00"),
 		"NUL in a list":    s.cmp("status", query.In, []any{"a\x00"}),
-		"endless filter":   slices.Repeat(document.AllOf{s.cmp("count", query.Ge, int64(0))}, 5000),
+		"endless filter":   slices.Repeat(doctype.AllOf{s.cmp("count", query.Ge, int64(0))}, 5000),
 		"endless pattern":  s.cmp("status", query.Like, strings.Repeat("a", 1e6)),
 	} {
 		if _, err := s.names(t, w); fault.KindOf(err) != fault.Validation {
@@ -183,7 +184,7 @@ func refusedFilters(t *testing.T, s *site) {
 }
 
 // run lists rows as JSON arrays.
-func (s *site) run(t testing.TB, sel *document.Select) string {
+func (s *site) run(t testing.TB, sel *doctype.Select) string {
 	t.Helper()
 	var out []byte
 	s.read(t, func(tx document.Tx) (err error) {
@@ -196,20 +197,20 @@ func (s *site) run(t testing.TB, sel *document.Select) string {
 func order(t *testing.T, s *site) {
 	tests := []struct {
 		name string
-		by   []document.OrderBy
+		by   []doctype.OrderBy
 		want string
 	}{
-		{"null first", []document.OrderBy{{Operand: s.op("status")}}, "c d b f a é"},
-		{"null last", []document.OrderBy{{Operand: s.op("status"), Desc: true}}, "é a f b d c"},
-		{"numbers", []document.OrderBy{{Operand: s.op("count"), Desc: true}}, "c b a f d é"},
-		{"moments", []document.OrderBy{{Operand: s.op("due")}}, "c f é d a b"},
-		{"ties by name", []document.OrderBy{{Operand: s.op("modified")}}, "a b c d f é"},
-		{"ties by name, descending", []document.OrderBy{{Operand: s.op("modified"), Desc: true}}, "é f d c b a"},
-		{"two keys", []document.OrderBy{{Operand: s.op("done"), Desc: true}, {Operand: s.op("count")}}, "a é d f b c"},
-		{"alias", []document.OrderBy{{Alias: "status", Desc: true}}, "é a f b d c"},
+		{"null first", []doctype.OrderBy{{Operand: s.op("status")}}, "c d b f a é"},
+		{"null last", []doctype.OrderBy{{Operand: s.op("status"), Desc: true}}, "é a f b d c"},
+		{"numbers", []doctype.OrderBy{{Operand: s.op("count"), Desc: true}}, "c b a f d é"},
+		{"moments", []doctype.OrderBy{{Operand: s.op("due")}}, "c f é d a b"},
+		{"ties by name", []doctype.OrderBy{{Operand: s.op("modified")}}, "a b c d f é"},
+		{"ties by name, descending", []doctype.OrderBy{{Operand: s.op("modified"), Desc: true}}, "é f d c b a"},
+		{"two keys", []doctype.OrderBy{{Operand: s.op("done"), Desc: true}, {Operand: s.op("count")}}, "a é d f b c"},
+		{"alias", []doctype.OrderBy{{Alias: "status", Desc: true}}, "é a f b d c"},
 	}
 	for _, tt := range tests {
-		sel := &document.Select{DocType: s.task, Order: tt.by, Columns: []document.Column{
+		sel := &doctype.Select{DocType: s.task, Order: tt.by, Columns: []doctype.Column{
 			{Operand: s.op("name"), Key: "name"}, {Operand: s.op("status"), Key: "status"}}}
 		var names []string
 		s.read(t, func(tx document.Tx) error {
@@ -225,7 +226,7 @@ func order(t *testing.T, s *site) {
 }
 
 func pages(t *testing.T, s *site) {
-	sel := document.Select{DocType: s.task, Columns: []document.Column{{Operand: s.op("name"), Key: "name"}}}
+	sel := doctype.Select{DocType: s.task, Columns: []doctype.Column{{Operand: s.op("name"), Key: "name"}}}
 	for _, tt := range []struct {
 		start, length int
 		want          string
@@ -240,18 +241,18 @@ func pages(t *testing.T, s *site) {
 }
 
 func joins(t *testing.T, s *site) {
-	link := []document.Join{{Via: s.task.Field("priority"), Target: s.priority}}
-	of := func(name string) document.Operand { return document.Operand{Join: 1, Field: s.priority.Field(name)} }
-	sel := &document.Select{
+	link := []doctype.Join{{Via: s.task.Field("priority"), Target: s.priority}}
+	of := func(name string) doctype.Operand { return doctype.Operand{Join: 1, Field: s.priority.Field(name)} }
+	sel := &doctype.Select{
 		DocType: s.task, Joins: link,
-		Columns: []document.Column{{Operand: s.op("name"), Key: "name"}, {Operand: of("title"), Key: "title"}},
-		Order:   []document.OrderBy{{Operand: of("weight"), Desc: true}},
+		Columns: []doctype.Column{{Operand: s.op("name"), Key: "name"}, {Operand: of("title"), Key: "title"}},
+		Order:   []doctype.OrderBy{{Operand: of("weight"), Desc: true}},
 		Length:  4,
 	}
 	if got, want := s.run(t, sel), `["a","Urgent"],["b","Whenever"],["é",null],["f",null]`; got != want {
 		t.Errorf("link: %s, want %s", got, want)
 	}
-	sel.Where = document.Compare{Operand: of("weight"), Op: query.Lt, Value: int64(2)}
+	sel.Where = doctype.Compare{Operand: of("weight"), Op: query.Lt, Value: int64(2)}
 	if got, want := s.run(t, sel), `["b","Whenever"],["é",null],["f",null],["d",null]`; got != want {
 		t.Errorf("link with filter: %s, want %s", got, want)
 	}
@@ -259,12 +260,12 @@ func joins(t *testing.T, s *site) {
 		t.Errorf("link with filter counts %d, want 5", n)
 	}
 
-	what := document.Operand{Join: 1, Field: s.step.Field("what")}
-	sel = &document.Select{
-		DocType: s.task, Joins: []document.Join{{Via: s.task.Field("steps"), Target: s.step}},
-		Columns: []document.Column{{Operand: s.op("name"), Key: "name"}, {Operand: what, Key: "what"}},
-		Where:   document.Compare{Operand: what, Op: query.Is, Value: true},
-		Order:   []document.OrderBy{{Operand: s.op("name")}},
+	what := doctype.Operand{Join: 1, Field: s.step.Field("what")}
+	sel = &doctype.Select{
+		DocType: s.task, Joins: []doctype.Join{{Via: s.task.Field("steps"), Target: s.step}},
+		Columns: []doctype.Column{{Operand: s.op("name"), Key: "name"}, {Operand: what, Key: "what"}},
+		Where:   doctype.Compare{Operand: what, Op: query.Is, Value: true},
+		Order:   []doctype.OrderBy{{Operand: s.op("name")}},
 	}
 	if got, want := s.run(t, sel), `["f","one"],["f","two"]`; got != want {
 		t.Errorf("child table: %s, want %s", got, want)
@@ -275,14 +276,14 @@ func joins(t *testing.T, s *site) {
 }
 
 func aggregates(t *testing.T, s *site) {
-	fn := func(f query.Func, name string) document.Column {
-		return document.Column{Operand: s.op(name), Func: f, Key: strings.ToLower(string(f))}
+	fn := func(f query.Func, name string) doctype.Column {
+		return doctype.Column{Operand: s.op(name), Func: f, Key: strings.ToLower(string(f))}
 	}
-	star := document.Column{Func: query.Count, Key: "n"}
-	sel := &document.Select{DocType: s.task, Columns: []document.Column{
+	star := doctype.Column{Func: query.Count, Key: "n"}
+	sel := &doctype.Select{DocType: s.task, Columns: []doctype.Column{
 		star, fn(query.Count, "status"), fn(query.Sum, "count"), fn(query.Avg, "count"), fn(query.Sum, "ratio"),
 		fn(query.Min, "due"), fn(query.Max, "day"), fn(query.Max, "title"), fn(query.Sum, "done"), fn(query.Max, "creation"),
-	}, Order: []document.OrderBy{{Operand: s.op("modified"), Desc: true}}}
+	}, Order: []doctype.OrderBy{{Operand: s.op("modified"), Desc: true}}}
 	want := `[6,5,1,0.16666666666666666,3.0,"2023-12-31 23:59:59.999999","2024-01-20","ÉPSILON",1,"2024-02-29 10:11:12.000000"]`
 	if got := s.run(t, sel); got != want {
 		t.Errorf("one row: %s, want %s", got, want)
@@ -292,11 +293,11 @@ func aggregates(t *testing.T, s *site) {
 		t.Errorf("no row: %s, want %s", got, want)
 	}
 
-	done := document.Column{Operand: s.op("done"), Key: "done"}
-	sel = &document.Select{
-		DocType: s.task, Group: []document.Operand{s.op("done")},
-		Columns: []document.Column{done, star, {Operand: s.op("name"), Key: "name"}},
-		Order:   []document.OrderBy{{Alias: "n", Desc: true}},
+	done := doctype.Column{Operand: s.op("done"), Key: "done"}
+	sel = &doctype.Select{
+		DocType: s.task, Group: []doctype.Operand{s.op("done")},
+		Columns: []doctype.Column{done, star, {Operand: s.op("name"), Key: "name"}},
+		Order:   []doctype.OrderBy{{Alias: "n", Desc: true}},
 	}
 	if got, want := s.run(t, sel), `[0,5,"b"],[1,1,"a"]`; got != want {
 		t.Errorf("group: %s, want %s", got, want)
@@ -304,13 +305,13 @@ func aggregates(t *testing.T, s *site) {
 	if n := s.count(t, sel); n != 2 {
 		t.Errorf("group counts %d, want 2", n)
 	}
-	sel.Order = []document.OrderBy{{Operand: s.op("count")}}
+	sel.Order = []doctype.OrderBy{{Operand: s.op("count")}}
 	if got, want := s.run(t, sel), `[0,5,"b"],[1,1,"a"]`; got != want {
 		t.Errorf("group by one, order by another: %s, want %s", got, want)
 	}
-	for _, c := range []document.Column{fn(query.Sum, "title"), fn(query.Avg, "due"), {Func: query.Sum, Key: "x"}} {
+	for _, c := range []doctype.Column{fn(query.Sum, "title"), fn(query.Avg, "due"), {Func: query.Sum, Key: "x"}} {
 		err := s.Read(t.Context(), func(tx document.Tx) error {
-			_, _, err := tx.AppendRows(t.Context(), nil, &document.Select{DocType: s.task, Columns: []document.Column{c}}, true)
+			_, _, err := tx.AppendRows(t.Context(), nil, &doctype.Select{DocType: s.task, Columns: []doctype.Column{c}}, true)
 			return err
 		})
 		if fault.KindOf(err) != fault.Validation {
@@ -320,9 +321,9 @@ func aggregates(t *testing.T, s *site) {
 }
 
 func output(t *testing.T, s *site) {
-	sel := &document.Select{DocType: s.task, Where: s.cmp("name", query.In, []any{"a", "c"})}
+	sel := &doctype.Select{DocType: s.task, Where: s.cmp("name", query.In, []any{"a", "c"})}
 	for _, name := range []string{"at", "day", "due", "creation", "done", "ratio", "count", "title"} {
-		sel.Columns = append(sel.Columns, document.Column{Operand: s.op(name), Key: `k "` + name})
+		sel.Columns = append(sel.Columns, doctype.Column{Operand: s.op(name), Key: `k "` + name})
 	}
 	var out []byte
 	s.read(t, func(tx document.Tx) (err error) {
@@ -368,10 +369,10 @@ func manyValues(t *testing.T, s *site) {
 // longShape: a list whose shape is too long to be kept takes every kind of
 // value all the same.
 func longShape(t *testing.T, s *site) {
-	sel := &document.Select{
+	sel := &doctype.Select{
 		DocType: s.task, Length: 5,
-		Columns: []document.Column{{Operand: s.op("name"), Key: strings.Repeat("long", 2000)}},
-		Where: document.AllOf{
+		Columns: []doctype.Column{{Operand: s.op("name"), Key: strings.Repeat("long", 2000)}},
+		Where: doctype.AllOf{
 			s.cmp("title", query.Like, "alpha%"),
 			s.cmp("status", query.In, []any{"Open", "Closed"}),
 			s.cmp("count", query.Eq, int64(1)),
@@ -418,16 +419,16 @@ func randomText(t *testing.T, s *site) {
 	for title, names := range byTitle {
 		want := strings.Join(names, " ")
 		escaped := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(title)
-		for name, w := range map[string]document.Where{
+		for name, w := range map[string]doctype.Where{
 			"=":       s.cmp("title", query.Eq, title),
 			"in":      s.cmp("title", query.In, []any{title, text() + "more"}),
 			"between": s.cmp("title", query.Between, [2]any{title, title}),
 		} {
-			if got, err := s.names(t, document.AllOf{random, w}); err != nil || got != want {
+			if got, err := s.names(t, doctype.AllOf{random, w}); err != nil || got != want {
 				t.Errorf("%s %q: got %q, want %q, error %v", name, title, got, want, err)
 			}
 		}
-		got, err := s.names(t, document.AllOf{random, s.cmp("title", query.Like, escaped)})
+		got, err := s.names(t, doctype.AllOf{random, s.cmp("title", query.Like, escaped)})
 		if err != nil || !strings.Contains(got, names[0]) {
 			t.Errorf("like %q: got %q, want at least %q, error %v", escaped, got, want, err)
 		}

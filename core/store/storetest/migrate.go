@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/query"
@@ -28,7 +29,7 @@ func testMigrate(t *testing.T, open func(testing.TB) document.Store) {
 	t.Run("under readers", func(t *testing.T) { migrateUnderReaders(t, s) })
 }
 
-func (s *site) migrate(t testing.TB, dt *document.DocType) {
+func (s *site) migrate(t testing.TB, dt *doctype.DocType) {
 	t.Helper()
 	s.write(t, document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), dt) })
 }
@@ -41,8 +42,8 @@ func migrateAgain(t *testing.T, s *site) {
 }
 
 // version makes a DocType of one table with other fields.
-func version(fields ...*document.Field) *document.DocType {
-	return document.NewDocType(document.DocType{Name: "Changing", Table: "tabChanging"}, fields)
+func version(fields ...*doctype.Field) *doctype.DocType {
+	return doctype.NewDocType(doctype.DocType{Name: "Changing", Table: "tabChanging"}, fields)
 }
 
 // newFields: documents from before have zeros and nulls.
@@ -74,8 +75,8 @@ func newFields(t *testing.T, s *site) {
 func wider(t *testing.T, s *site) {
 	link := field("w", "Link", to("Priority"))
 	long := field("w", "Long Text")
-	one := document.NewDocType(document.DocType{Name: "Wider", Table: "tabWider"}, []*document.Field{link})
-	two := document.NewDocType(document.DocType{Name: "Wider", Table: "tabWider"}, []*document.Field{long})
+	one := doctype.NewDocType(doctype.DocType{Name: "Wider", Table: "tabWider"}, []*doctype.Field{link})
+	two := doctype.NewDocType(doctype.DocType{Name: "Wider", Table: "tabWider"}, []*doctype.Field{long})
 	s.migrate(t, one)
 	s.insert(t, doc(one, "w", "w", "short"))
 	s.migrate(t, two)
@@ -88,8 +89,8 @@ func wider(t *testing.T, s *site) {
 }
 
 func uniqueIndexes(t *testing.T, s *site) {
-	make := func(change ...func(*document.Field)) *document.DocType {
-		return document.NewDocType(document.DocType{Name: "Uniq", Table: "tabUniq"}, []*document.Field{field("u", "Data", change...)})
+	make := func(change ...func(*doctype.Field)) *doctype.DocType {
+		return doctype.NewDocType(doctype.DocType{Name: "Uniq", Table: "tabUniq"}, []*doctype.Field{field("u", "Data", change...)})
 	}
 	plain, uniq := make(), make(unique)
 	s.migrate(t, plain)
@@ -104,7 +105,7 @@ func uniqueIndexes(t *testing.T, s *site) {
 		return err
 	})
 	s.migrate(t, uniq)
-	insert := func(dt *document.DocType, name string) error {
+	insert := func(dt *doctype.DocType, name string) error {
 		return s.Write(t.Context(), document.Single, func(tx document.Tx) error {
 			return tx.Insert(t.Context(), doc(dt, name, "u", "same"))
 		})
@@ -121,8 +122,8 @@ func uniqueIndexes(t *testing.T, s *site) {
 // unwantedIndexes: a unique field that leaves the definition refuses nothing any
 // more, though its column stays: documents without it have equal zeros there.
 func unwantedIndexes(t *testing.T, s *site) {
-	make := func(fields ...*document.Field) *document.DocType {
-		return document.NewDocType(document.DocType{Name: "Unwanted", Table: "tabUnwanted"}, fields)
+	make := func(fields ...*doctype.Field) *doctype.DocType {
+		return doctype.NewDocType(doctype.DocType{Name: "Unwanted", Table: "tabUnwanted"}, fields)
 	}
 	before := make(field("a", "Data", indexed), field("n", "Int", unique), field("l", "Link", to("Priority")))
 	s.migrate(t, before)
@@ -141,13 +142,13 @@ func unwantedIndexes(t *testing.T, s *site) {
 func leftColumns(t *testing.T, s *site) {
 	values := map[string]any{"Data": "x", "Int": int64(1), "Date": "2024-01-01", "Datetime": moment}
 	for i, typ := range []string{"Data", "Int", "Date", "Data", "Datetime"} {
-		fields := []*document.Field{field("u", typ, unique), field("i", typ, indexed)}
+		fields := []*doctype.Field{field("u", typ, unique), field("i", typ, indexed)}
 		if typ == "Data" {
 			fields = append(fields, field("l", "Link", to("Priority")))
 		} else {
 			fields = append(fields, field("l", typ))
 		}
-		dt := document.NewDocType(document.DocType{Name: "Again", Table: "tabAgain"}, fields)
+		dt := doctype.NewDocType(doctype.DocType{Name: "Again", Table: "tabAgain"}, fields)
 		s.migrate(t, dt)
 		first := fmt.Sprint("first", i)
 		s.insert(t, doc(dt, first, "u", values[typ], "i", values[typ], "l", values[typ]))
@@ -165,11 +166,11 @@ func leftColumns(t *testing.T, s *site) {
 
 // leftTable: a DocType made under the name of a deleted one finds its table.
 func leftTable(t *testing.T, s *site) {
-	left := document.NewDocType(document.DocType{Name: "Left", Table: "tabLeft"}, []*document.Field{
+	left := doctype.NewDocType(doctype.DocType{Name: "Left", Table: "tabLeft"}, []*doctype.Field{
 		field("a", "Data"), field("b", "Int"), field("u", "Data", unique)})
 	s.migrate(t, left)
 	s.insert(t, doc(left, "old", "a", "text", "b", int64(1), "u", "same"))
-	again := document.NewDocType(document.DocType{Name: "Left", Table: "tabLeft"}, []*document.Field{
+	again := doctype.NewDocType(doctype.DocType{Name: "Left", Table: "tabLeft"}, []*doctype.Field{
 		field("a", "Float"), field("b", "Int"), field("u", "Data"), field("c", "Datetime")})
 	s.migrate(t, again)
 	s.insert(t, doc(again, "new", "a", 1.5, "b", int64(2), "u", "same", "c", moment))
@@ -182,7 +183,7 @@ func leftTable(t *testing.T, s *site) {
 }
 
 func migrateRolledBack(t *testing.T, s *site) {
-	dt := document.NewDocType(document.DocType{Name: "Undone", Table: "tabUndone"}, []*document.Field{field("a", "Data")})
+	dt := doctype.NewDocType(doctype.DocType{Name: "Undone", Table: "tabUndone"}, []*doctype.Field{field("a", "Data")})
 	s.write(t, document.Alone, func(tx document.Tx) error {
 		if err := tx.Migrate(t.Context(), dt); err != nil {
 			return err
@@ -202,13 +203,13 @@ func migrateRolledBack(t *testing.T, s *site) {
 }
 
 func migrateRefused(t *testing.T, s *site) {
-	many := make([]*document.Field, 1000)
+	many := make([]*doctype.Field, 1000)
 	for i := range many {
 		many[i] = field(fmt.Sprintf("f%d", i), "Data")
 	}
-	for name, dt := range map[string]*document.DocType{
-		"too many columns": document.NewDocType(document.DocType{Name: "Many", Table: "tabMany"}, many),
-		"long table name":  document.NewDocType(document.DocType{Name: "Long", Table: strings.Repeat("t", 61)}, nil),
+	for name, dt := range map[string]*doctype.DocType{
+		"too many columns": doctype.NewDocType(doctype.DocType{Name: "Many", Table: "tabMany"}, many),
+		"long table name":  doctype.NewDocType(doctype.DocType{Name: "Long", Table: strings.Repeat("t", 61)}, nil),
 		"long column name": version(field(strings.Repeat("f", 61), "Data")),
 	} {
 		err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), dt) })
@@ -219,8 +220,8 @@ func migrateRefused(t *testing.T, s *site) {
 	// A statement with a column that is not there is an error, not a string.
 	misspelt := version(field("misspelt", "Data"))
 	err := s.Read(t.Context(), func(tx document.Tx) error {
-		_, err := tx.Count(t.Context(), &document.Select{DocType: misspelt, Where: document.Compare{
-			Operand: document.Operand{Field: misspelt.Field("misspelt")}, Op: query.Eq, Value: "c_misspelt"}})
+		_, err := tx.Count(t.Context(), &doctype.Select{DocType: misspelt, Where: doctype.Compare{
+			Operand: doctype.Operand{Field: misspelt.Field("misspelt")}, Op: query.Eq, Value: "c_misspelt"}})
 		return err
 	})
 	if err == nil {
@@ -234,7 +235,7 @@ func longNames(t *testing.T, s *site) {
 	f.Column = strings.Repeat(`"c`, 30)
 	g := field("y", "Data", unique)
 	g.Column = strings.Repeat(`"c`, 29) + "d"
-	dt := document.NewDocType(document.DocType{Name: "Long", Table: name}, []*document.Field{f, g})
+	dt := doctype.NewDocType(doctype.DocType{Name: "Long", Table: name}, []*doctype.Field{f, g})
 	s.migrate(t, dt)
 	s.insert(t, doc(dt, "a", "x", "1", "y", "1"))
 	err := s.Write(t.Context(), document.Single, func(tx document.Tx) error {
@@ -248,12 +249,12 @@ func longNames(t *testing.T, s *site) {
 
 // migrateUnderReaders adds columns while eight read the table and two write it.
 func migrateUnderReaders(t *testing.T, s *site) {
-	one := document.NewDocType(document.DocType{Name: "Busy", Table: "tabBusy"}, []*document.Field{field("a", "Data")})
+	one := doctype.NewDocType(doctype.DocType{Name: "Busy", Table: "tabBusy"}, []*doctype.Field{field("a", "Data")})
 	s.migrate(t, one)
 	for i := range 50 {
 		s.insert(t, doc(one, fmt.Sprintf("d%02d", i), "a", "x"))
 	}
-	var current atomic.Pointer[document.DocType]
+	var current atomic.Pointer[doctype.DocType]
 	current.Store(one)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
@@ -270,9 +271,9 @@ func migrateUnderReaders(t *testing.T, s *site) {
 				var err error
 				if w < 8 {
 					err = s.Read(t.Context(), func(tx document.Tx) error {
-						sel := &document.Select{DocType: dt, Length: 20, Order: []document.OrderBy{{Operand: document.Operand{Field: dt.Field("modified")}}}}
+						sel := &doctype.Select{DocType: dt, Length: 20, Order: []doctype.OrderBy{{Operand: doctype.Operand{Field: dt.Field("modified")}}}}
 						for _, f := range dt.Columns {
-							sel.Columns = append(sel.Columns, document.Column{Operand: document.Operand{Field: f}, Key: f.Name})
+							sel.Columns = append(sel.Columns, doctype.Column{Operand: doctype.Operand{Field: f}, Key: f.Name})
 						}
 						_, _, err := tx.AppendRows(t.Context(), nil, sel, false)
 						if err == nil {
@@ -293,11 +294,11 @@ func migrateUnderReaders(t *testing.T, s *site) {
 		})
 	}
 	for i := range 10 {
-		fields := []*document.Field{field("a", "Data")} // a DocType's fields are its own
+		fields := []*doctype.Field{field("a", "Data")} // a DocType's fields are its own
 		for n := range i + 1 {
 			fields = append(fields, field(fmt.Sprintf("n%d", n), []string{"Data", "Int", "Datetime", "Link"}[n%4]))
 		}
-		next := document.NewDocType(document.DocType{Name: "Busy", Table: "tabBusy"}, fields)
+		next := doctype.NewDocType(doctype.DocType{Name: "Busy", Table: "tabBusy"}, fields)
 		s.migrate(t, next)
 		current.Store(next)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"armature/core/doctype"
 	"armature/core/document"
 )
 
@@ -32,7 +33,7 @@ func testNeed(t *testing.T, open func(testing.TB) document.Store) {
 				s.write(t, mode, func(tx document.Tx) (err error) {
 					d := s.get(t, s.task, name)
 					d.Put("title", need.Name)
-					done, err = tx.Update(t.Context(), s.sc, d, []*document.Field{s.task.Field("title")}, nil, d.Modified(), need)
+					done, err = tx.Update(t.Context(), s.sc, d, []*doctype.Field{s.task.Field("title")}, nil, d.Modified(), need)
 					return err
 				})
 				return done

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/query"
@@ -11,7 +12,7 @@ import (
 
 // replacer is the part of a Tx that renaming uses.
 type replacer interface {
-	Replace(ctx context.Context, dt *document.DocType, f *document.Field, where document.Where, value any) (int64, error)
+	Replace(ctx context.Context, dt *doctype.DocType, f *doctype.Field, where doctype.Where, value any) (int64, error)
 	Return(ctx context.Context, counter string, value int64) error
 }
 

@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"testing"
 
+	"armature/core/doctype"
 	"armature/core/document"
 )
 
 // field makes a declared field of a type, with its column named apart from it,
 // as after a rename.
-func field(name, typ string, change ...func(*document.Field)) *document.Field {
-	storage, ok := document.KindOf(typ)
+func field(name, typ string, change ...func(*doctype.Field)) *doctype.Field {
+	kind, ok := doctype.KindOf(typ)
 	if !ok {
 		panic("storetest: no field type " + typ)
 	}
-	f := &document.Field{Name: name, Label: name, Type: typ, Kind: storage}
-	if storage != document.NoValue && storage != document.Rows {
+	f := &doctype.Field{Name: name, Label: name, Type: typ, Kind: kind}
+	if kind != doctype.NoValue && kind != doctype.Rows {
 		f.Column = "c_" + name
 	}
 	for _, c := range change {
@@ -24,25 +25,25 @@ func field(name, typ string, change ...func(*document.Field)) *document.Field {
 	return f
 }
 
-func to(typeName string) func(*document.Field) {
-	return func(f *document.Field) { f.Options = typeName }
+func to(typeName string) func(*doctype.Field) {
+	return func(f *doctype.Field) { f.Options = typeName }
 }
 
-func unique(f *document.Field)  { f.Unique = true }
-func indexed(f *document.Field) { f.Indexed = true }
+func unique(f *doctype.Field)  { f.Unique = true }
+func indexed(f *doctype.Field) { f.Indexed = true }
 
-// The DocTypes of the suite: a task with a field of every storage, a link and
+// The DocTypes of the suite: a task with a field of every kind, a link and
 // two child tables.
-func schema() *document.Schema {
-	priority := document.NewDocType(document.DocType{Name: "Priority", Table: "tabPriority"}, []*document.Field{
+func schema() *doctype.Schema {
+	priority := doctype.NewDocType(doctype.DocType{Name: "Priority", Table: "tabPriority"}, []*doctype.Field{
 		field("title", "Data"),
 		field("weight", "Int"),
 	})
-	step := document.NewDocType(document.DocType{Name: "Task Step", Table: "tabTask Step", Child: true}, []*document.Field{
+	step := doctype.NewDocType(doctype.DocType{Name: "Task Step", Table: "tabTask Step", Child: true}, []*doctype.Field{
 		field("what", "Data"),
 		field("minutes", "Int"),
 	})
-	task := document.NewDocType(document.DocType{Name: "Task", Table: "tabTask"}, []*document.Field{
+	task := doctype.NewDocType(doctype.DocType{Name: "Task", Table: "tabTask"}, []*doctype.Field{
 		field("title", "Data"),
 		field("code", "Data", unique),
 		field("status", "Select", indexed),
@@ -59,14 +60,14 @@ func schema() *document.Schema {
 		field("steps", "Table", to("Task Step")),
 		field("more", "Table", to("Task Step")),
 	})
-	return document.NewSchema(1, []*document.DocType{priority, step, task})
+	return doctype.NewSchema(1, []*doctype.DocType{priority, step, task})
 }
 
 // site is a store with the suite's tables.
 type site struct {
 	document.Store
-	sc                   *document.Schema
-	task, priority, step *document.DocType
+	sc                   *doctype.Schema
+	task, priority, step *doctype.DocType
 }
 
 func newSite(t testing.TB, open func(testing.TB) document.Store) *site {
@@ -102,8 +103,8 @@ const moment = "2024-02-29 10:11:12.000000"
 
 // doc makes a document with the standard fields set; values are pairs of field
 // name and value.
-func doc(dt *document.DocType, name string, values ...any) *document.Document {
-	d := document.NewDocument(dt)
+func doc(dt *doctype.DocType, name string, values ...any) *doctype.Document {
+	d := doctype.NewDocument(dt)
 	d.Put("name", name)
 	d.Put("owner", "Administrator")
 	d.Put("modified_by", "Administrator")
@@ -116,7 +117,7 @@ func doc(dt *document.DocType, name string, values ...any) *document.Document {
 }
 
 // insert stores documents, each by itself.
-func (s *site) insert(t testing.TB, docs ...*document.Document) {
+func (s *site) insert(t testing.TB, docs ...*doctype.Document) {
 	t.Helper()
 	for _, d := range docs {
 		s.write(t, document.Single, func(tx document.Tx) error { return tx.Insert(t.Context(), d) })
@@ -124,9 +125,9 @@ func (s *site) insert(t testing.TB, docs ...*document.Document) {
 }
 
 // get reads one document.
-func (s *site) get(t testing.TB, dt *document.DocType, name string) *document.Document {
+func (s *site) get(t testing.TB, dt *doctype.DocType, name string) *doctype.Document {
 	t.Helper()
-	var d *document.Document
+	var d *doctype.Document
 	s.read(t, func(tx document.Tx) (err error) {
 		d, err = tx.Get(t.Context(), s.sc, dt, name, false)
 		return err
@@ -135,8 +136,8 @@ func (s *site) get(t testing.TB, dt *document.DocType, name string) *document.Do
 }
 
 // steps makes child rows.
-func (s *site) steps(parent string, whats ...string) []*document.Document {
-	rows := make([]*document.Document, len(whats))
+func (s *site) steps(parent string, whats ...string) []*doctype.Document {
+	rows := make([]*doctype.Document, len(whats))
 	for i, what := range whats {
 		rows[i] = doc(s.step, fmt.Sprintf("%s-%s-%d", parent, what, i), "what", what, "idx", int64(i+1), "minutes", int64(10*i))
 	}

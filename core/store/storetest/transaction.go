@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 )
@@ -342,7 +343,7 @@ func panics(t *testing.T, s *site) {
 func panicsWhileReading(t *testing.T, s *site) {
 	s.insert(t, doc(s.task, "read by one who left"))
 	s.insert(t, doc(s.task, "read by one who left too"))
-	sel := &document.Select{DocType: s.task, Columns: []document.Column{{Operand: s.op("name"), Key: "name"}}, Length: 9}
+	sel := &doctype.Select{DocType: s.task, Columns: []doctype.Column{{Operand: s.op("name"), Key: "name"}}, Length: 9}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for n := range 80 {
@@ -401,7 +402,7 @@ func cancelled(t *testing.T, s *site) {
 
 func usedWhileReading(t *testing.T, s *site) {
 	s.insert(t, doc(s.task, "reading"))
-	sel := &document.Select{DocType: s.task, Columns: []document.Column{{Operand: s.op("name"), Key: "name"}}, Length: 1}
+	sel := &doctype.Select{DocType: s.task, Columns: []doctype.Column{{Operand: s.op("name"), Key: "name"}}, Length: 1}
 	err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
 		return tx.Rows(t.Context(), sel, func([]any) error {
 			_, err := tx.Count(t.Context(), sel)

@@ -1,12 +1,4 @@
-// Package document is the heart of the platform: DocTypes, documents, and the
-// one door through which everybody reaches them, Service.
-//
-// A DocType is a definition, a Document a record of one. A Schema is an
-// immutable snapshot of all DocTypes of a site. A Caller, a Tx and a DocType
-// name go into every method of Service; rights are checked here, in the data
-// layer, whoever knocks. The package declares the Store and the Hooks it needs
-// and imports neither.
-package document
+package doctype
 
 import (
 	"fmt"
@@ -15,7 +7,7 @@ import (
 )
 
 // Document is one record in memory. Values are canonical for their field's
-// Storage and follow DocType.Columns. It belongs to one goroutine.
+// ValueKind and follow DocType.Columns. It belongs to one goroutine.
 type Document struct {
 	Type   *DocType
 	values []any
@@ -35,7 +27,7 @@ func NewDocument(dt *DocType) *Document {
 // dt.Columns. The document keeps the slice.
 func LoadDocument(dt *DocType, values []any) *Document {
 	if len(values) != len(dt.Columns) {
-		panic(fmt.Sprintf("document: %d values for %d columns of %s", len(values), len(dt.Columns), dt.Name))
+		panic(fmt.Sprintf("doctype: %d values for %d columns of %s", len(values), len(dt.Columns), dt.Name))
 	}
 	return &Document{Type: dt, values: values}
 }
@@ -93,7 +85,7 @@ func (d *Document) Bool(field string) bool { return d.Int(field) != 0 }
 func (d *Document) Put(field string, value any) {
 	f := d.Type.Field(field)
 	if f == nil || f.Index < 0 {
-		panic("document: " + d.Type.Name + " has no column " + field)
+		panic("doctype: " + d.Type.Name + " has no column " + field)
 	}
 	d.values[f.Index] = value
 }

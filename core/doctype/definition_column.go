@@ -1,4 +1,4 @@
-package document
+package doctype
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 
 // FixColumns fixes fieldnames and physical columns: a field keeps the column it
 // has, also under another name, as long as its row in the definition is the
-// same; one whose storage changed, or that comes back after a removal with
-// another storage, gets a new one. Columns are never dropped, so what the table
+// same; one whose kind changed, or that comes back after a removal with
+// another kind, gets a new one. Columns are never dropped, so what the table
 // has is kept in retired_columns.
 func FixColumns(doc, before *Document) {
 	known := map[string]ValueKind{} // every column the table has or had
@@ -19,8 +19,8 @@ func FixColumns(doc, before *Document) {
 		retired = before.Text("retired_columns")
 	}
 	for _, entry := range strings.Fields(retired) {
-		if column, storage, ok := strings.Cut(entry, ":"); ok {
-			n, _ := strconv.Atoi(storage)
+		if column, kind, ok := strings.Cut(entry, ":"); ok {
+			n, _ := strconv.Atoi(kind)
 			known[column] = ValueKind(n)
 		}
 	}
@@ -33,8 +33,8 @@ func FixColumns(doc, before *Document) {
 	}
 	nameFields(doc)
 	for _, row := range doc.Rows("fields") {
-		storage, ok := KindOf(row.Text("fieldtype"))
-		if !ok || storage == NoValue || storage == Rows || row.Bool("is_virtual") {
+		kind, ok := KindOf(row.Text("fieldtype"))
+		if !ok || kind == NoValue || kind == Rows || row.Bool("is_virtual") {
 			row.Put("column_name", nil)
 			continue
 		}
@@ -42,15 +42,15 @@ func FixColumns(doc, before *Document) {
 		if had := FieldBefore(doc, before, row); had != nil {
 			column = had.Text("column_name")
 		}
-		if column == "" || known[column] != storage {
-			column = freeColumn(row.Text("fieldname"), storage, known, columnsOf(doc, before, row))
+		if column == "" || known[column] != kind {
+			column = freeColumn(row.Text("fieldname"), kind, known, columnsOf(doc, before, row))
 		}
-		known[column] = storage
+		known[column] = kind
 		row.Put("column_name", column)
 	}
 	var all []string
-	for column, storage := range known {
-		all = append(all, fmt.Sprintf("%s:%d", column, storage))
+	for column, kind := range known {
+		all = append(all, fmt.Sprintf("%s:%d", column, kind))
 	}
 	slices.Sort(all)
 	doc.Put("retired_columns", strings.Join(all, " "))
@@ -116,13 +116,13 @@ var systemColumns = map[string]bool{
 	"tableoid": true, "xmin": true, "cmin": true, "xmax": true, "cmax": true, "ctid": true,
 }
 
-func freeColumn(fieldname string, storage ValueKind, known map[string]ValueKind, held map[string]bool) string {
+func freeColumn(fieldname string, kind ValueKind, known map[string]ValueKind, held map[string]bool) string {
 	if len(fieldname) > 50 {
 		fieldname = fieldname[:50]
 	}
 	column := fieldname
 	for n := 2; ; n++ {
-		if had, taken := known[column]; !held[column] && !systemColumns[column] && (!taken || had == storage) {
+		if had, taken := known[column]; !held[column] && !systemColumns[column] && (!taken || had == kind) {
 			return column
 		}
 		column = fieldname + "_" + strconv.Itoa(n)

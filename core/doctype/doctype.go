@@ -1,4 +1,4 @@
-package document
+package doctype
 
 import "armature/core/permission"
 
@@ -29,7 +29,7 @@ type DocType struct {
 
 	Fields      []*Field // standard and declared, in order
 	Columns     []*Field // those with a column
-	Tables      []*Field // those of storage Rows
+	Tables      []*Field // those of kind Rows
 	Links       []*Field // those of type Link
 	Fetches     []*Field // those that copy a value of a linked document
 	Permissions []permission.Rule

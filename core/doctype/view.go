@@ -1,4 +1,4 @@
-package document
+package doctype
 
 // View says which fields of a document a caller sees, and how.
 type View struct {

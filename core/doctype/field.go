@@ -1,15 +1,15 @@
-package document
+package doctype
 
 import (
 	"strings"
 	"time"
 )
 
-// Storage is how a field's value is kept and compared; every field type maps to
+// ValueKind is how a field's value is kept and compared; every field type maps to
 // one.
 type ValueKind uint8
 
-// The storages. The canonical Go value of each is in parentheses; an absent
+// The kinds. The canonical Go value of each is in parentheses; an absent
 // value is nil where the column is nullable.
 const (
 	NoValue  ValueKind = iota // layout fields: no column, no value
@@ -24,9 +24,9 @@ const (
 	Rows                      // child table: no column, rows in another table
 )
 
-// Nullable reports whether a column of this storage may hold NULL.
-func (s ValueKind) Nullable() bool {
-	switch s {
+// Nullable reports whether a column of this kind may hold NULL.
+func (k ValueKind) Nullable() bool {
+	switch k {
 	case Int, Check, Float:
 		return false
 	}
@@ -42,7 +42,7 @@ type Field struct {
 	Options  string
 	Default  string
 	Kind     ValueKind
-	Column   string // physical column, fixed at creation; empty without storage
+	Column   string // physical column, fixed at creation; empty without a value
 	Index    int    // position in DocType.Columns; -1 without a column
 	Standard bool   // one of the fields every document has
 	Numbered bool   // the name of an autoincrement DocType: digits, a number in JSON
@@ -69,8 +69,8 @@ type Field struct {
 	key []byte // `"name":`, ready to append
 }
 
-// storages maps every field type of the reference (section 12.1).
-var storages = map[string]ValueKind{
+// kinds maps every field type of the reference (section 12.1).
+var kinds = map[string]ValueKind{
 	"Data": Text, "Link": Text, "Dynamic Link": Text, "Select": Text, "Read Only": Text,
 	"Autocomplete": Text, "Color": Text, "Icon": Text, "Phone": Text,
 	"Small Text": Text, "Text": Text, "Password": Text, "Attach": Text, "Attach Image": Text,
@@ -89,10 +89,10 @@ var storages = map[string]ValueKind{
 // where the bytes of a file are. Only a built-in DocType has such fields.
 const internalType = "Internal"
 
-// StorageOf returns the storage of a field type; ok is false for an unknown one.
-func KindOf(fieldtype string) (s ValueKind, ok bool) {
-	s, ok = storages[fieldtype]
-	return s, ok
+// KindOf returns the kind of value of a field type; ok is false for an unknown one.
+func KindOf(fieldtype string) (k ValueKind, ok bool) {
+	k, ok = kinds[fieldtype]
+	return k, ok
 }
 
 // DefaultLength is the most characters a Data, Link or Select value may have

@@ -1,4 +1,4 @@
-package document_test
+package doctype_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"armature/core/document"
+	"armature/core/doctype"
 )
 
 func FuzzAppendString(f *testing.F) {
@@ -14,7 +14,7 @@ func FuzzAppendString(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		text := document.AppendString(nil, s)
+		text := doctype.AppendString(nil, s)
 		var got string
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatalf("%q is not JSON: %v", text, err)
@@ -33,7 +33,7 @@ func FuzzAppendFloat(f *testing.F) {
 		f.Add(v)
 	}
 	f.Fuzz(func(t *testing.T, v float64) {
-		text := document.AppendFloat(nil, v)
+		text := doctype.AppendFloat(nil, v)
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			if string(text) != "null" {
 				t.Fatalf("%v printed as %s", v, text)
@@ -48,13 +48,13 @@ func FuzzAppendFloat(f *testing.F) {
 }
 
 func TestAppendValue(t *testing.T) {
-	field := func(typ string) *document.Field {
-		s, _ := document.KindOf(typ)
-		return &document.Field{Name: "f", Type: typ, Kind: s}
+	field := func(typ string) *doctype.Field {
+		s, _ := doctype.KindOf(typ)
+		return &doctype.Field{Name: "f", Type: typ, Kind: s}
 	}
 	tests := []struct {
 		name  string
-		field *document.Field
+		field *doctype.Field
 		value any
 		want  string
 	}{
@@ -63,7 +63,7 @@ func TestAppendValue(t *testing.T) {
 		{"float keeps its point", field("Float"), float64(2), `2.0`},
 		{"datetime without fraction", field("Datetime"), "2026-01-02 03:04:05.000000", `"2026-01-02 03:04:05"`},
 		{"datetime with fraction", field("Datetime"), "2026-01-02 03:04:05.120000", `"2026-01-02 03:04:05.120000"`},
-		{"standard datetime has six digits", &document.Field{Standard: true, Kind: document.Datetime}, "2026-01-02 03:04:05.000000", `"2026-01-02 03:04:05.000000"`},
+		{"standard datetime has six digits", &doctype.Field{Standard: true, Kind: doctype.Datetime}, "2026-01-02 03:04:05.000000", `"2026-01-02 03:04:05.000000"`},
 		{"time without padding", field("Time"), "03:04:05.000000", `"3:04:05"`},
 		{"midnight", field("Time"), "00:00:00.500000", `"0:00:00.500000"`},
 		{"afternoon", field("Time"), "13:00:00.000000", `"13:00:00"`},
@@ -71,7 +71,7 @@ func TestAppendValue(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(document.AppendValue(nil, tt.field, tt.value)); got != tt.want {
+			if got := string(doctype.AppendValue(nil, tt.field, tt.value)); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
@@ -79,20 +79,20 @@ func TestAppendValue(t *testing.T) {
 }
 
 func TestDocumentJSONLeavesNullsOutAndTablesIn(t *testing.T) {
-	child := document.NewDocType(document.DocType{Name: "Line", Child: true}, []*document.Field{
-		{Name: "item", Type: "Data", Kind: document.Text, Column: "item"},
+	child := doctype.NewDocType(doctype.DocType{Name: "Line", Child: true}, []*doctype.Field{
+		{Name: "item", Type: "Data", Kind: doctype.Text, Column: "item"},
 	})
-	dt := document.NewDocType(document.DocType{Name: "Order"}, []*document.Field{
-		{Name: "note", Type: "Data", Kind: document.Text, Column: "note"},
-		{Name: "secret", Type: "Data", Kind: document.Text, Column: "secret", PermLevel: 1},
-		{Name: "lines", Type: "Table", Kind: document.Rows, Options: "Line"},
+	dt := doctype.NewDocType(doctype.DocType{Name: "Order"}, []*doctype.Field{
+		{Name: "note", Type: "Data", Kind: doctype.Text, Column: "note"},
+		{Name: "secret", Type: "Data", Kind: doctype.Text, Column: "secret", PermLevel: 1},
+		{Name: "lines", Type: "Table", Kind: doctype.Rows, Options: "Line"},
 	})
-	doc := document.NewDocument(dt)
+	doc := doctype.NewDocument(dt)
 	doc.Put("name", "O/1")
 	doc.Put("secret", "hidden")
 
 	var got map[string]any
-	text := doc.AppendJSON(nil, document.View{Levels: 1})
+	text := doc.AppendJSON(nil, doctype.View{Levels: 1})
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -109,10 +109,10 @@ func TestDocumentJSONLeavesNullsOutAndTablesIn(t *testing.T) {
 		t.Errorf("doctype %v, idx %v", got["doctype"], got["idx"])
 	}
 
-	row := document.NewDocument(child)
+	row := doctype.NewDocument(child)
 	row.Put("item", "bolt")
-	doc.PutRows("lines", []*document.Document{row})
-	text = doc.AppendJSON(nil, document.View{Levels: 3, WithNull: true})
+	doc.PutRows("lines", []*doctype.Document{row})
+	text = doc.AppendJSON(nil, doctype.View{Levels: 3, WithNull: true})
 	got = nil
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatalf("%s: %v", text, err)

@@ -1,4 +1,4 @@
-package document_test
+package doctype_test
 
 import (
 	"encoding/json"
@@ -7,16 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"armature/core/document"
+	"armature/core/doctype"
 	"armature/core/fault"
 )
 
-func fieldOf(typ string) *document.Field {
-	s, ok := document.KindOf(typ)
+func fieldOf(typ string) *doctype.Field {
+	s, ok := doctype.KindOf(typ)
 	if !ok {
 		panic(typ)
 	}
-	return &document.Field{Name: "f", Label: "F", Type: typ, Kind: s}
+	return &doctype.Field{Name: "f", Label: "F", Type: typ, Kind: s}
 }
 
 func TestCoerce(t *testing.T) {
@@ -69,7 +69,7 @@ func TestCoerce(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := document.Coerce(fieldOf(tt.typ), tt.in, berlin)
+			got, err := doctype.Coerce(fieldOf(tt.typ), tt.in, berlin)
 			if tt.excType != "" {
 				var e *fault.Error
 				if !errors.As(err, &e) || e.ExcType() != tt.excType {
@@ -92,18 +92,18 @@ func FuzzCoerceText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, typ := range types {
 			field := fieldOf(typ)
-			got, err := document.Coerce(field, s, time.UTC)
+			got, err := doctype.Coerce(field, s, time.UTC)
 			if err != nil {
 				if fault.KindOf(err) != fault.Validation {
 					t.Fatalf("%s %q: %v is no Validation", typ, s, err)
 				}
 				continue
 			}
-			again, err := document.Coerce(field, got, time.UTC)
+			again, err := doctype.Coerce(field, got, time.UTC)
 			if err != nil || again != got {
 				t.Fatalf("%s %q: canonical %#v became %#v, %v", typ, s, got, again, err)
 			}
-			if text := document.AppendValue(nil, field, got); !json.Valid(text) {
+			if text := doctype.AppendValue(nil, field, got); !json.Valid(text) {
 				t.Fatalf("%s %q: %s is not JSON", typ, s, text)
 			}
 		}
@@ -112,7 +112,7 @@ func FuzzCoerceText(f *testing.F) {
 
 func TestFormatDatetimeIsTheLayout(t *testing.T) {
 	at := time.Date(7, 1, 2, 3, 4, 5, 6_007_999, time.UTC)
-	if got, want := document.FormatDatetime(at), at.Format(document.DatetimeLayout); got != want {
+	if got, want := doctype.FormatDatetime(at), at.Format(doctype.DatetimeLayout); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

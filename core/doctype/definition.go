@@ -1,4 +1,4 @@
-package document
+package doctype
 
 import (
 	"encoding/json"
@@ -169,7 +169,7 @@ func defineFields(def Definition) ([]*Field, error) {
 }
 
 func defineField(def Definition, fd *FieldDefinition) (*Field, error) {
-	storage, ok := KindOf(fd.Type)
+	kind, ok := KindOf(fd.Type)
 	if !ok {
 		return nil, fault.Invalid("", "%s: unknown field type %q of field %s", def.Name, fd.Type, fd.Name)
 	}
@@ -186,7 +186,7 @@ func defineField(def Definition, fd *FieldDefinition) (*Field, error) {
 	}
 	f := &Field{
 		Name: name, Label: fd.Label, Type: fd.Type, Options: fd.Options, Default: fd.Default,
-		Kind: storage, FetchFrom: fd.FetchFrom, Length: int(fd.Length), PermLevel: int(fd.PermLevel),
+		Kind: kind, FetchFrom: fd.FetchFrom, Length: int(fd.Length), PermLevel: int(fd.PermLevel),
 		Required: fd.Required != 0, Unique: fd.Unique != 0, Indexed: fd.Indexed != 0,
 		ReadOnly: fd.ReadOnly != 0, Hidden: fd.Hidden != 0, SetOnlyOnce: fd.SetOnlyOnce != 0,
 		NonNegative: fd.NonNegative != 0, NotNullable: fd.NotNullable != 0, Virtual: fd.Virtual != 0,

@@ -1,4 +1,4 @@
-package document
+package doctype
 
 import "armature/core/permission"
 
