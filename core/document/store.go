@@ -129,11 +129,14 @@ type Tx interface {
 	// many there were; modified stays. A value taken already is the fault of Insert.
 	Replace(ctx context.Context, dt *doctype.DocType, f *doctype.Field, where doctype.Where, value any) (int64, error)
 
-	// Next returns the next value of a named counter, from 1.
+	// Next returns the next value of a named counter, from 1. Where transactions
+	// run beside each other the counter takes no part in this one, so that those
+	// who count do not wait for each other: a value is given back when the
+	// transaction fails, and lost, a gap, when another was taken since.
 	Next(ctx context.Context, counter string) (int64, error)
 
-	// Return gives the last value of a counter back, unless another was taken
-	// since.
+	// Return gives the last value of a counter back once the transaction has
+	// committed, unless another was taken since.
 	Return(ctx context.Context, counter string, value int64) error
 
 	// Savepoint runs fn; an error undoes what fn wrote and leaves the

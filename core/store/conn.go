@@ -31,7 +31,7 @@ type backend interface {
 	// reader runs statements that each see what is committed.
 	reader() conn
 	// begin starts a transaction of its own.
-	begin(ctx context.Context) (transaction, error)
+	begin(ctx context.Context, o terms) (transaction, error)
 	// brief runs fn in a transaction, its own or shared, and commits.
 	brief(ctx context.Context, fn func(conn) error) error
 	// once is brief for a fn that runs one statement, or several when many.

@@ -58,8 +58,11 @@ func (t *tx) Get(ctx context.Context, sc *doctype.Schema, dt *doctype.DocType, n
 	if err != nil {
 		return nil, err
 	}
+	if lock && t.kind == whole {
+		t.touch(dt, name)
+	}
 	var doc *doctype.Document
-	err = t.read(ctx, st, []any{name}, func(values []any) error {
+	err = t.read(ctx, st, name, []any{name}, func(values []any) error {
 		doc = loadRow(dt, st.cells, values)
 		return nil
 	})
@@ -87,7 +90,7 @@ func (t *tx) loadRows(ctx context.Context, sc *doctype.Schema, doc *doctype.Docu
 		return err
 	}
 	rows := []*doctype.Document{}
-	err = t.read(ctx, st, []any{doc.Name(), doc.Type.Name, table.Name}, func(values []any) error {
+	err = t.read(ctx, st, "", []any{doc.Name(), doc.Type.Name, table.Name}, func(values []any) error {
 		rows = append(rows, loadRow(child, st.cells, values))
 		return nil
 	})
@@ -123,7 +126,7 @@ func (t *tx) AppendDocument(ctx context.Context, dst []byte, sc *doctype.Schema,
 	}
 	found := false
 	out := dst
-	err = t.read(ctx, st, []any{name}, func(values []any) error {
+	err = t.read(ctx, st, name, []any{name}, func(values []any) error {
 		found = true
 		canonicalRow(st.cells, values)
 		if check != nil {
@@ -163,7 +166,7 @@ func (t *tx) appendTable(ctx context.Context, dst []byte, sc *doctype.Schema, dt
 		return dst, err
 	}
 	first := true
-	err = t.read(ctx, st, []any{name, dt.Name, table.Name}, func(values []any) error {
+	err = t.read(ctx, st, "", []any{name, dt.Name, table.Name}, func(values []any) error {
 		if !first {
 			dst = append(dst, ',')
 		}
@@ -203,7 +206,7 @@ func (t *tx) Absent(ctx context.Context, dt *doctype.DocType, names []string) ([
 		values[i] = n
 	}
 	present := make(map[string]bool, len(names))
-	err = t.read(ctx, st, []any{t.s.engine.list(values)}, func(row []any) error {
+	err = t.read(ctx, st, "", []any{t.s.engine.list(values)}, func(row []any) error {
 		name, _ := row[0].(string)
 		present[name] = true
 		return nil

@@ -38,6 +38,8 @@ type engine struct {
 	nullsClause bool // NULL sorts last unless told otherwise
 	rowLock     bool // SELECT ... FOR UPDATE
 	alterType   bool // a column's type can be widened in place
+	races       bool // transactions run beside each other, and may lose
+	turns       int  // tables to lock for a turn
 	lockTimeout bool // DDL waits for locks only as long as it is told
 	indexNulls  bool // an index says where NULL sorts
 
@@ -103,6 +105,8 @@ var postgresEngine = engine{
 	nullsClause: true,
 	rowLock:     true,
 	alterType:   true,
+	races:       true,
+	turns:       turnTables,
 	lockTimeout: true,
 	indexNulls:  true,
 }

@@ -20,6 +20,7 @@ const (
 	other     class = iota
 	duplicate       // a unique value is taken; what says which
 	again           // the transaction lost a race and may be run again
+	raced           // a unique value is taken, perhaps by one who won a race
 	lockBusy        // DDL did not get its lock in time
 	busy            // another holds the lock, and went on holding it
 	lost            // the connection broke; what was not committed is undone
@@ -31,6 +32,9 @@ const (
 	tooWide         // text longer than the column
 	stalePlan       // the table changed under a prepared statement
 )
+
+// overRead is what of a transaction that lost over something it had only read.
+const overRead = "read"
 
 // diagnosis is an error understood. what is the constraint's column or name.
 type diagnosis struct {

@@ -37,7 +37,7 @@ func TestSlowListIsCancelled(t *testing.T) {
 	slow := func(dt document.Tx) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 		defer cancel()
-		return dt.(*tx).read(ctx, st, nil, func([]any) error { return nil })
+		return dt.(*tx).read(ctx, st, "", nil, func([]any) error { return nil })
 	}
 	for range 3 {
 		if err := s.Read(t.Context(), slow); !errors.Is(err, context.DeadlineExceeded) {

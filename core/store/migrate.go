@@ -29,7 +29,7 @@ func (t *tx) Migrate(ctx context.Context, dt *doctype.DocType) error {
 		m := migration{s: t.s, c: c, dt: dt}
 		return m.run(ctx)
 	})
-	if t.why == busy {
+	if t.s.diagnose(err).class == busy {
 		t.why = lockBusy
 	}
 	return err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/uptrace/bun"
 )
@@ -26,11 +27,11 @@ type counterRow struct {
 
 // ownStatements run on the store's own tables.
 type ownStatements struct {
-	versions, lockSchema, bumpSchema, bumpEpoch, next *statement
+	versions, lockSchema, bumpSchema, bumpEpoch, next, giveBack *statement
 }
 
 func (s *Store) newOwnStatements() ownStatements {
-	p := s.engine.params()
+	p, back := s.engine.params(), s.engine.params()
 	number := []cell{{}}
 	return ownStatements{
 		versions:   s.fixed([]cell{{}, {}}, "SELECT version, epoch FROM armature_schema WHERE id = 1"),
@@ -39,6 +40,7 @@ func (s *Store) newOwnStatements() ownStatements {
 		bumpEpoch:  s.fixed(nil, "UPDATE armature_schema SET epoch = epoch + 1 WHERE id = 1"),
 		next: s.fixed(number, "INSERT INTO armature_counter (name, value) VALUES (?, 1) "+
 			"ON CONFLICT (name) DO UPDATE SET value = armature_counter.value + 1 RETURNING value", p.next()),
+		giveBack: s.fixed(nil, "UPDATE armature_counter SET value = value - 1 WHERE name = ? AND value = ?", back.next(), back.next()),
 	}
 }
 
@@ -63,10 +65,15 @@ func (s *Store) createOwnTables(ctx context.Context) error {
 	if err == nil && found {
 		return nil
 	}
-	return s.retry(ctx, func() (class, error) {
+	return s.retry(ctx, time.Now().Add(s.retryFor), func() (class, error) {
 		err := s.backend.brief(ctx, func(c conn) error {
 			for _, model := range []any{(*schemaRow)(nil), (*counterRow)(nil)} {
 				if err := s.ddl(ctx, c, s.bun.NewCreateTable().Model(model).IfNotExists()); err != nil {
+					return err
+				}
+			}
+			for n := range s.engine.turns {
+				if err := s.ddl(ctx, c, expr("CREATE TABLE IF NOT EXISTS ? ()", bun.Name(turnTable(n)))); err != nil {
 					return err
 				}
 			}

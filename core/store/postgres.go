@@ -29,6 +29,7 @@ type postgresBackend struct {
 	// turns are the transactions that may be open at once: fewer than there are
 	// connections, so that what runs by itself never waits for one of them.
 	turns  chan struct{}
+	views  chan struct{} // those of them that only read
 	wait   time.Duration
 	budget *Budget // nil: none
 }
@@ -60,6 +61,7 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 	b := &postgresBackend{
 		writes: postgresPool(config, writers, o),
 		turns:  make(chan struct{}, writers-1),
+		views:  make(chan struct{}, max(1, (writers-1)/2)),
 		wait:   o.WriteWait,
 		budget: o.Budget,
 	}
@@ -123,7 +125,7 @@ func postgresPool(config *pgx.ConnConfig, conns int, o Options) *sql.DB {
 // was idle, and take another: after a restart nobody who comes is refused. What
 // was idle for a second is pinged besides.
 func stillThere(_ context.Context, c *pgx.Conn) error {
-	if !quiet(c.PgConn().Conn()) {
+	if c.PgConn().TxStatus() != 'I' || !quiet(c.PgConn().Conn()) {
 		return driver.ErrBadConn
 	}
 	return nil
@@ -160,7 +162,7 @@ func (b *postgresBackend) once(ctx context.Context, many bool, fn func(conn) err
 }
 
 func (b *postgresBackend) brief(ctx context.Context, fn func(conn) error) error {
-	own, err := b.begin(ctx)
+	own, err := b.begin(ctx, terms{})
 	if err != nil {
 		return err
 	}
@@ -177,37 +179,40 @@ func (b *postgresBackend) brief(ctx context.Context, fn func(conn) error) error 
 	return own.commit(ctx)
 }
 
-func (b *postgresBackend) begin(ctx context.Context) (transaction, error) {
+// begin starts a transaction. Those that only read have half of the places, so
+// that writers find one however long readers stay.
+func (b *postgresBackend) begin(ctx context.Context, o terms) (transaction, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := b.takeTurn(ctx); err != nil {
+	leave, err := b.takePlace(ctx, o.reads)
+	if err != nil {
 		return nil, err
 	}
-	t, err := b.beginOn(ctx, nil)
+	t, err := b.beginOn(ctx, o.beginText(), leave)
+	if o.reads && diagnosePostgres(err).class == stalePlan { // a standby: the feature is not supported
+		if leave, err = b.takePlace(ctx, o.reads); err == nil {
+			t, err = b.beginOn(ctx, beginStandby, leave)
+		}
+	}
 	if err != nil {
-		b.leaveTurn()
 		return nil, err
 	}
 	return t, nil
 }
 
-func (b *postgresBackend) beginOn(ctx context.Context, o *sql.TxOptions) (*postgresTx, error) {
-	on, err := b.writes.Conn(ctx)
-	if err != nil {
+func (b *postgresBackend) takePlace(ctx context.Context, reads bool) (leave func(), err error) {
+	if !reads {
+		return b.leaveTurn, b.takeTurn(ctx)
+	}
+	if err := b.takeOne(ctx, b.views); err != nil {
 		return nil, err
 	}
-	t := &postgresTx{on: on, b: b}
-	// database/sql would roll back behind our back when ctx ends.
-	t.Tx, err = on.BeginTx(context.WithoutCancel(ctx), o)
-	if err != nil {
-		return nil, errors.Join(err, on.Close())
+	if err := b.takeTurn(ctx); err != nil {
+		<-b.views
+		return nil, err
 	}
-	err = native(on, func(c *pgx.Conn) error { t.native = c; return nil })
-	if err != nil {
-		return nil, errors.Join(err, t.Rollback(), on.Close())
-	}
-	return t, nil
+	return func() { b.leaveTurn(); <-b.views }, nil
 }
 
 // takeTurn waits until a transaction may begin: one of this store's, and one of
@@ -273,49 +278,3 @@ func (b *postgresBackend) exec(ctx context.Context, st *statement, args []any) (
 }
 
 func (b *postgresBackend) diagnose(err error) diagnosis { return diagnosePostgres(err) }
-
-// postgresTx is a transaction, and the connection it has until on is closed.
-// Rows are read from native without sql.Conn.Raw around it: when what Raw runs
-// panics, Raw closes the connection, and waits for that until the transaction has
-// ended, which is what the panicking goroutine would do next.
-type postgresTx struct {
-	*sql.Tx
-	on     *sql.Conn
-	native *pgx.Conn
-	b      *postgresBackend
-}
-
-func (t *postgresTx) query(ctx context.Context, st *statement, args []any, fn rowFunc) error {
-	mode := pgx.QueryExecModeCacheStatement
-	switch {
-	case st.fleeting:
-		mode = pgx.QueryExecModeExec
-	case st.list && !st.planned: // planned for its arguments, as on the handle for lists
-		mode = pgx.QueryExecModeCacheDescribe
-	}
-	return readRows(ctx, t.native, st, mode, args, fn)
-}
-
-func (t *postgresTx) exec(ctx context.Context, st *statement, args []any) (int64, error) {
-	if st.fleeting { // preparing it would push out a statement that comes again
-		args = append([]any{pgx.QueryExecModeExec}, args...)
-	}
-	return affected(t.ExecContext(ctx, st.text, args...))
-}
-
-// commit tells a commit that failed from one whose answer was lost.
-func (t *postgresTx) commit(context.Context) error {
-	defer t.b.leaveTurn()
-	defer t.on.Close() // has nothing to say that Commit has not
-	err := t.Commit()
-	if err == nil || errors.Is(err, pgx.ErrTxCommitRollback) || diagnosePostgres(err).class == again {
-		return err
-	}
-	return unknownOutcome{err}
-}
-
-func (t *postgresTx) rollback() {
-	_ = t.Rollback() // the server rolls back what it loses sight of
-	_ = t.on.Close()
-	t.b.leaveTurn()
-}

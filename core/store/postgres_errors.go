@@ -22,6 +22,7 @@ var sqlStates = map[string]class{
 	"25P03": away,      // idle in transaction for too long
 	"25006": frozen,    // read-only: a standby
 	"53100": full,      // disk
+	"53200": again,     // out of shared memory: too many locks at once
 	"53":    away,      // out of connections, memory
 	"58":    away,      // I/O error of the server
 	"08":    lost,      // connection
@@ -45,6 +46,9 @@ func diagnosePostgres(err error) diagnosis {
 		c, ok := sqlStates[e.Code]
 		if !ok && len(e.Code) == 5 {
 			c = sqlStates[e.Code[:2]]
+		}
+		if c == again && strings.HasSuffix(e.File, "predicate.c") {
+			return diagnosis{c, overRead}
 		}
 		return diagnosis{c, e.ConstraintName}
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
@@ -42,13 +43,18 @@ func (t *tx) Replace(ctx context.Context, dt *doctype.DocType, f *doctype.Field,
 
 // Return implements document.Tx.
 func (t *tx) Return(ctx context.Context, counter string, value int64) error {
-	p := t.s.engine.params()
-	text, err := t.s.text(expr("UPDATE armature_counter SET value = value - 1 WHERE name = ? AND value = ?", p.next(), p.next()))
-	if err != nil {
-		return err
+	if t.s.engine.races && t.kind == whole {
+		// The counter takes no part in the transaction: nobody must be given the
+		// number before the name that holds it is free.
+		t.AfterCommit(func() {
+			if _, err := t.s.exec(context.WithoutCancel(ctx), t.s.backend.reader(), t.s.own.giveBack, []any{counter, value}); err != nil {
+				t.s.log.Warn("a number was not given back to its series", slog.String("counter", counter), slog.Any("error", err))
+			}
+		})
+		return nil
 	}
 	return t.write(ctx, nil, "", false, func(c conn) error {
-		_, err := t.s.exec(ctx, c, &statement{text: text, fleeting: true}, []any{counter, value})
+		_, err := t.s.exec(ctx, c, t.s.own.giveBack, []any{counter, value})
 		return err
 	})
 }

@@ -9,15 +9,15 @@ import (
 	"armature/core/fault"
 )
 
-// maxAttempts is how often a lost race is run.
-const maxAttempts = 5
-
-// retry runs attempt until it ends otherwise than by a lost race: five times
-// for serialization failures and deadlocks, twice for a connection that broke
-// before the commit, for as long as Options.LockWait where a change of a table waits for its
-// lock. Between attempts nothing is held.
-func (s *Store) retry(ctx context.Context, attempt func() (class, error)) error {
+// retry runs attempt until it ends otherwise than by a lost race: until the
+// deadline for serialization failures, deadlocks and locks waited for in vain,
+// once more for a duplicate that may be one, twice for a connection that broke
+// before the commit, for as long as Options.LockWait where a change of a table
+// waits for its lock. Between attempts nothing is held. A commit whose outcome
+// is unknown is never run again.
+func (s *Store) retry(ctx context.Context, deadline time.Time, attempt func() (class, error)) error {
 	begun := time.Now()
+	races := 0
 	for n := 1; ; n++ {
 		why, err := attempt()
 		var unknown unknownOutcome
@@ -26,8 +26,10 @@ func (s *Store) retry(ctx context.Context, attempt func() (class, error)) error 
 		}
 		var pause time.Duration
 		switch {
-		case why == again && n < maxAttempts:
-			pause = jitter(time.Duration(n) * 4 * time.Millisecond)
+		case why == again && time.Now().Before(deadline):
+			pause = jitter(time.Duration(min(n, 8)) * 2 * time.Millisecond)
+		case why == raced && races == 0:
+			races++
 		case why == lost && n == 1:
 			pause = jitter(10 * time.Millisecond)
 		case why == lockBusy && time.Since(begun) < s.lockWait:
@@ -36,6 +38,9 @@ func (s *Store) retry(ctx context.Context, attempt func() (class, error)) error 
 			return fault.Wrap(fault.Unavailable, "", err, "The table is in use; its change did not get through within %s. Nothing has changed; try again", s.lockWait)
 		default:
 			return err
+		}
+		if pause == 0 {
+			continue
 		}
 		select {
 		case <-time.After(pause):

@@ -90,7 +90,7 @@ func (t *tx) AppendRows(ctx context.Context, dst []byte, sel *doctype.Select, as
 		appendRow = appendArray
 	}
 	out, n := dst, 0
-	err = t.read(ctx, st, args, func(values []any) error {
+	err = t.read(ctx, st, "", args, func(values []any) error {
 		if n > 0 {
 			out = append(out, ',')
 		}
@@ -110,7 +110,7 @@ func (t *tx) Rows(ctx context.Context, sel *doctype.Select, fn func(values []any
 	if err != nil {
 		return err
 	}
-	return t.read(ctx, st, args, func(values []any) error {
+	return t.read(ctx, st, "", args, func(values []any) error {
 		canonicalRow(st.cells, values)
 		return fn(values)
 	})
@@ -125,7 +125,7 @@ func (t *tx) Count(ctx context.Context, sel *doctype.Select) (n int64, err error
 	if err != nil {
 		return 0, err
 	}
-	err = t.read(ctx, st, args, func(values []any) error {
+	err = t.read(ctx, st, "", args, func(values []any) error {
 		n, _ = values[0].(int64)
 		return nil
 	})

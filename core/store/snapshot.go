@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
@@ -58,7 +59,7 @@ func (s *Store) Load(ctx context.Context, dt *doctype.DocType, rows [][]any) err
 	if len(rows) == 0 {
 		return nil
 	}
-	err := s.retry(ctx, func() (class, error) {
+	err := s.retry(ctx, time.Now().Add(s.retryFor), func() (class, error) {
 		err := s.backend.brief(ctx, func(c conn) error {
 			if s.engine.unnest != nil {
 				return s.insertAtOnce(ctx, c, dt, rows)
@@ -118,20 +119,14 @@ func (r *sqliteSnapshot) rollback() {
 
 var errSnapshot = errors.New("store: a snapshot only reads")
 
+// snapshot asks for no place among those that read: a backup takes long.
 func (b *postgresBackend) snapshot(ctx context.Context) (transaction, error) {
 	if err := b.takeTurn(ctx); err != nil {
 		return nil, err
 	}
-	t, err := b.beginOn(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	t, err := b.beginOn(ctx, beginStandby+"; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0", b.leaveTurn)
 	if err != nil {
-		b.leaveTurn()
 		return nil, err
-	}
-	for _, limit := range []string{"statement_timeout", "idle_in_transaction_session_timeout"} {
-		if _, err := t.ExecContext(ctx, "SET LOCAL "+limit+" = 0"); err != nil {
-			t.rollback()
-			return nil, err
-		}
 	}
 	return t, nil
 }

@@ -96,7 +96,11 @@ func (b *sqliteBackend) exec(context.Context, *statement, []any) (int64, error) 
 	return 0, errors.New("store: a write on a reader")
 }
 
-func (b *sqliteBackend) begin(ctx context.Context) (transaction, error) {
+// begin takes no turn: there is one writer. One that only reads gets a reader.
+func (b *sqliteBackend) begin(ctx context.Context, o terms) (transaction, error) {
+	if o.reads {
+		return b.snapshot(ctx)
+	}
 	return b.writer.begin(ctx)
 }
 

@@ -34,6 +34,9 @@ type Options struct {
 	// LockWait is how long a change of a table waits for others to leave the
 	// table before it fails as Unavailable; 0: 30 s.
 	LockWait time.Duration
+	// RetryFor is how long a transaction that loses races is run again before it
+	// fails as Unavailable; 0: 15 s.
+	RetryFor time.Duration
 	// Durability of an acknowledged write to SQLite. PostgreSQL has its own
 	// setting, synchronous_commit.
 	Durability Durability
@@ -63,6 +66,9 @@ func (o Options) withDefaults() Options {
 	if o.WriteWait <= 0 {
 		o.WriteWait = 10 * time.Second
 	}
+	if o.RetryFor <= 0 {
+		o.RetryFor = 15 * time.Second
+	}
 	if o.LockWait <= 0 {
 		o.LockWait = 30 * time.Second
 	}
@@ -81,6 +87,9 @@ type Store struct {
 	log      *slog.Logger
 	slow     func() time.Duration
 	lockWait time.Duration
+	retryFor time.Duration
+
+	contention *contention
 }
 
 var _ document.Store = (*Store)(nil)
@@ -102,7 +111,7 @@ func isPostgres(url string) bool {
 // newStore completes a Store: it makes the store's own tables where they are
 // missing. On failure the backend is closed.
 func newStore(ctx context.Context, e engine, db *bun.DB, b backend, o Options) (*Store, error) {
-	s := &Store{engine: e, bun: db, backend: b, types: newTypes(), log: o.Logger, slow: o.Slow, lockWait: o.LockWait}
+	s := &Store{engine: e, bun: db, backend: b, types: newTypes(), log: o.Logger, slow: o.Slow, lockWait: o.LockWait, retryFor: o.RetryFor, contention: newContention()}
 	s.own = s.newOwnStatements()
 	if err := s.createOwnTables(ctx); err != nil {
 		return nil, errors.Join(err, b.close())

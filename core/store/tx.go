@@ -26,6 +26,14 @@ type tx struct {
 	conn conn        // nil: a whole transaction that has not begun
 	own  transaction // the transaction this tx began and must end
 
+	race  *race   // of the Write that this is an attempt of; nil: only reads
+	unset []marks // savepoints to set when the transaction begins
+
+	at        claim   // what the latest statement is about
+	touched   []claim // what was locked or changed
+	predicate bool    // lost over what it had only read
+	looked    bool    // something was read, which may be why it wrote
+
 	wrote   bool  // single: the write is spent
 	reading bool  // rows are being handed out
 	failed  error // whole: a statement failed, the rest is lost
@@ -49,16 +57,27 @@ func (s *Store) write(ctx context.Context, mode document.Mode, fn func(document.
 	run := s.runAlone
 	switch mode {
 	case document.Brief:
-		run = s.runBrief
+		if !s.engine.races { // who races begins late, with what it is about
+			run = s.runBrief
+		}
 	case document.Single:
 		run = s.runSingle
 	}
 	var t *tx
-	err := s.retry(ctx, func() (class, error) {
-		t = &tx{s: s, kind: whole}
+	r := s.newRace()
+	err := s.retry(ctx, r.deadline, func() (class, error) {
+		r.numbers.again()
+		t = &tx{s: s, kind: whole, race: r}
+		defer r.end(t)
 		err := run(ctx, t, fn)
+		if t.why == duplicate && t.looked && s.engine.races {
+			return raced, err
+		}
 		return t.why, err
 	})
+	if len(r.numbers.taken) > 0 {
+		defer func() { r.numbers.giveBack(context.WithoutCancel(ctx), s, err == nil) }()
+	}
 	if mode == document.Single && errors.Is(err, document.ErrLost) {
 		return s.write(ctx, document.Brief, fn)
 	}
@@ -125,13 +144,14 @@ func (s *Store) explainCommit(t *tx, err error) error {
 			"The database was lost while saving; whether the change was stored is not known")
 	}
 	if err != nil {
-		t.why = s.diagnose(err).class
+		t.diagnose(err)
 	}
 	return s.explain(err, nil, "")
 }
 
 // ready is what every method of the tx calls first: it begins the transaction.
-func (t *tx) ready(ctx context.Context) error {
+func (t *tx) ready(ctx context.Context, at claim) error {
+	t.at = at
 	switch {
 	case t.reading:
 		return errors.New("store: the Tx is used while its rows are read")
@@ -140,11 +160,17 @@ func (t *tx) ready(ctx context.Context) error {
 	case t.conn != nil:
 		return nil
 	}
-	own, err := t.s.backend.begin(ctx)
+	own, err := t.race.begin(ctx, at)
 	if err != nil {
 		return t.fail(err, nil, "")
 	}
 	t.own, t.conn = own, own
+	for _, mark := range t.unset {
+		if err := t.control(ctx, mark.set); err != nil {
+			return err
+		}
+	}
+	t.unset = nil
 	return nil
 }
 
@@ -155,11 +181,21 @@ func (t *tx) fail(err error, dt *doctype.DocType, name string) error {
 		return nil
 	}
 	explained := t.s.explain(err, dt, name)
-	t.why = t.s.diagnose(err).class
+	t.diagnose(err)
 	if t.kind == whole {
 		t.failed = explained
 	}
 	return explained
+}
+
+// diagnose remembers what an error means for the transaction. A lock that it
+// waited for in vain is a lost race where there are any.
+func (t *tx) diagnose(err error) {
+	d := t.s.diagnose(err)
+	if t.s.engine.races && d.class == busy && t.own != nil {
+		d.class = again
+	}
+	t.why, t.predicate = d.class, d.class == again && d.what == overRead
 }
 
 // write runs fn where it may write. many says that fn runs several statements,
@@ -168,17 +204,18 @@ func (t *tx) write(ctx context.Context, dt *doctype.DocType, name string, many b
 	if t.kind == viewing {
 		return document.ErrReadOnly
 	}
-	if err := t.ready(ctx); err != nil {
+	if err := t.ready(ctx, claimOf(dt, name)); err != nil {
 		return err
 	}
 	if t.kind == whole {
+		t.touch(dt, name)
 		return t.fail(fn(t.conn), dt, name)
 	}
 	if t.wrote {
 		return errTwice
 	}
 	t.wrote = true
-	err := t.s.retry(ctx, func() (class, error) {
+	err := t.s.retry(ctx, t.race.deadline, func() (class, error) {
 		err := t.s.backend.once(ctx, many, fn)
 		why := t.s.diagnose(err).class
 		if why == lost {
@@ -194,11 +231,13 @@ func (t *tx) write(ctx context.Context, dt *doctype.DocType, name string, many b
 	return t.fail(err, dt, name)
 }
 
-// read runs a statement that returns rows.
-func (t *tx) read(ctx context.Context, st *statement, args []any, fn func([]any) error) error {
-	if err := t.ready(ctx); err != nil {
+// read runs a statement that returns rows; name is that of the document it reads,
+// if it reads one.
+func (t *tx) read(ctx context.Context, st *statement, name string, args []any, fn func([]any) error) error {
+	if err := t.ready(ctx, claimOf(st.dt, name)); err != nil {
 		return err
 	}
+	t.looked = true
 	var mine error // what fn says is not the database's failure
 	t.reading = true
 	err := t.s.query(ctx, t.conn, st, args, func(values []any) error {
@@ -214,29 +253,40 @@ func (t *tx) read(ctx context.Context, st *statement, args []any, fn func([]any)
 
 // Savepoint implements document.Tx. Outside a whole transaction there is
 // nothing to go back to: the one write of Single is undone only by failing.
+// After a lost race there is neither: the transaction is run again, whatever fn
+// makes of the error.
 func (t *tx) Savepoint(ctx context.Context, fn func() error) error {
 	if t.kind != whole {
 		return fn()
 	}
-	if err := t.ready(ctx); err != nil {
-		return err
+	if t.failed != nil {
+		return t.failed
 	}
 	mark := savepointAt(t.depth)
 	t.depth++
 	defer func() { t.depth-- }()
 	after := len(t.after)
-	if err := t.control(ctx, mark.set); err != nil {
+	if t.conn == nil {
+		t.unset = append(t.unset, mark)
+	} else if err := t.control(ctx, mark.set); err != nil {
 		return err
 	}
 	err := fn()
 	if err == nil {
 		err = t.failed
 	}
+	if t.conn == nil { // nothing has begun
+		t.unset = t.unset[:len(t.unset)-1]
+		if err != nil {
+			t.after = t.after[:after]
+		}
+		return err
+	}
 	if err == nil {
 		return t.control(ctx, mark.release)
 	}
-	if t.why == lost {
-		return err // nothing is left to go back in
+	if t.why == lost || t.why == again {
+		return err
 	}
 	t.after = t.after[:after]
 	why := t.why
@@ -246,7 +296,7 @@ func (t *tx) Savepoint(ctx context.Context, fn func() error) error {
 			return errors.Join(err, undo)
 		}
 	}
-	t.why = why // a lost race stays lost: the caller runs again
+	t.why = why // who ends with this error may have lost a race
 	return err
 }
 

@@ -242,7 +242,16 @@ func (t *tx) Delete(ctx context.Context, sc *doctype.Schema, dt *doctype.DocType
 
 // Next implements document.Tx.
 func (t *tx) Next(ctx context.Context, counter string) (int64, error) {
-	return t.number(ctx, t.s.own.next, counter)
+	if !t.s.engine.races || t.kind == viewing {
+		return t.number(ctx, t.s.own.next, counter)
+	}
+	return t.race.numbers.next(counter, func() (n int64, err error) {
+		err = t.s.query(ctx, t.s.backend.reader(), t.s.own.next, []any{counter}, func(row []any) error {
+			n, _ = row[0].(int64)
+			return nil
+		})
+		return n, t.s.explain(err, nil, "")
+	})
 }
 
 // BumpSchema implements document.Tx.

@@ -18,6 +18,7 @@ func Run(t *testing.T, open func(testing.TB) document.Store) {
 		{"List", testList},
 		{"Transaction", testTransaction},
 		{"Concurrency", testConcurrency},
+		{"Isolation", testIsolation},
 		{"Migrate", testMigrate},
 		{"Replace", testReplace},
 		{"Need", testNeed},
