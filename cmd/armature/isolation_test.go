@@ -103,9 +103,7 @@ func TestSitesAreIsolated(t *testing.T) {
 			"fields":      []any{map[string]any{"fieldname": "title", "fieldtype": "Data", "label": marker}},
 			"permissions": []any{map[string]any{"role": "System Manager", "read": 1, "create": 1}}})
 		v.want("POST", "/api/resource/Alpha%20Thing", a, alpha, map[string]any{"title": marker})
-		for _, private := range []string{"1", "0"} {
-			v.upload(a, alpha, "file"+private+".txt", private, marker)
-		}
+		public, private := v.upload(a, alpha, "file0.txt", "0", marker), v.upload(a, alpha, "file1.txt", "1", marker)
 		for _, host := range []string{a, b} {
 			auth := map[string]string{a: alpha, b: beta}[host]
 			v.install(host, auth, plugintest.Asks(t, "acme.both", "1", "1", nil, "kv_get", "kv_set", "doc_get"))
@@ -129,8 +127,8 @@ func TestSitesAreIsolated(t *testing.T) {
 			{"GET", "/api/resource/ToDo?fields=" + url.QueryEscape(`["*"]`), ""},
 			{"GET", "/api/resource/Alpha%20Thing?fields=" + url.QueryEscape(`["*"]`), ""},
 			{"GET", "/api/resource/DocType/Alpha%20Thing", ""},
-			{"GET", "/private/files/file1.txt", ""},
-			{"GET", "/files/file0.txt", ""},
+			{"GET", private, ""},
+			{"GET", public, ""},
 			{"POST", "/api/method/acme.both.kv_get", `{"key": "k"}`},
 			{"POST", "/api/method/acme.both.doc_get", `{"doctype": "ToDo", "name": "secret"}`},
 			{"POST", "/api/method/acme.alphaonly.echo", `{"x": "` + marker + `"}`},
@@ -258,7 +256,8 @@ func TestSitesAreIsolated(t *testing.T) {
 	})
 }
 
-func (v visitor) upload(host, auth, name, private, content string) {
+// upload returns the URL of the file.
+func (v visitor) upload(host, auth, name, private, content string) string {
 	v.t.Helper()
 	const boundary = "b0undary"
 	part := func(header, value string) string {
@@ -272,6 +271,9 @@ func (v visitor) upload(host, auth, name, private, content string) {
 	if status != http.StatusOK {
 		v.t.Fatalf("upload: %s", answer)
 	}
+	_, rest, _ := strings.Cut(answer, `"file_url":"`)
+	url, _, _ := strings.Cut(rest, `"`)
+	return url
 }
 
 func (v visitor) install(host, auth string, wasm []byte) {

@@ -44,7 +44,11 @@ func TestBackupAndRestore(t *testing.T) {
 		}
 		answers["plugin stored"] = s.want("POST", "/api/method/acme.stored.echo", map[string]any{"x": 1})
 		answers["plugin in the folder"] = s.want("POST", "/api/method/acme.folder.echo", map[string]any{"x": 2})
-		answers["download"] = download(t, s, "/private/files/note.txt")
+		files, _ := s.want("GET", `/api/resource/File?fields=["file_url"]&filters={"file_name":"note.txt"}`, nil).([]any)
+		if len(files) != 1 {
+			t.Fatalf("the files are %v", files)
+		}
+		answers["download"] = download(t, s, files[0].(map[string]any)["file_url"].(string))
 		answers["login"] = login(t, s, "jane@example.com", "a long pass phrase")
 		answers["configuration"] = in.run("site", "config", "default", "get", "plugins")
 		return answers

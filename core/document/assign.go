@@ -25,6 +25,9 @@ type assignment struct {
 func (a *assignment) document(doc *doctype.Document, values map[string]any, fresh bool) error {
 	for key, v := range values {
 		f := doc.Type.Field(key)
+		if f != nil && f.IsInternal() && v != nil {
+			return fault.Invalid("CannotChangeConstantError", "%s is kept by the platform and cannot be set", f.Name)
+		}
 		if f == nil || f.Kind == doctype.NoValue || f.IsInternal() || !a.levels.Has(f.PermLevel) || fresh && v == nil {
 			continue
 		}

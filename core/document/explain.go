@@ -84,6 +84,9 @@ func (s *Service) explainDocument(ctx context.Context, tx Tx, g *guard, doc *doc
 	case err == nil && g.admits(doc.Values()):
 		x.Allowed = true
 		say("the document meets these rules")
+	case err == nil && g.beyond != nil:
+		x.Allowed = true
+		say("the document is the user's, goes with one the user has the right on, or is shared with the user")
 	case err == nil:
 		x.Allowed = true
 		say("the document is shared with the user")

@@ -20,7 +20,8 @@ type guard struct {
 	right  permission.Right
 	access permission.Access
 	limits []limit
-	shared bool // something of the DocType is shared with the caller
+	shared bool   // something of the DocType is shared with the caller
+	beyond Beyond // decides first; nil: it has no say in this DocType
 }
 
 // guard makes the guard; a right the caller can have on no document at all is a
@@ -32,6 +33,9 @@ func (s *Service) guard(ctx context.Context, tx Tx, caller *identity.Caller, dt 
 	g := &guard{caller: caller, dt: dt, right: right, access: permission.For(dt.Permissions, caller, right)}
 	if caller.Unchecked() {
 		return g, nil
+	}
+	if s.beyond != nil && s.beyond.Covers(dt.Name) {
+		g.beyond = s.beyond
 	}
 	g.shared = shareable(right) && slices.Contains(caller.Shared, dt.Name)
 	if g.access == permission.None && !g.shared {
@@ -52,11 +56,15 @@ func shareable(right permission.Right) bool {
 }
 
 // open reports whether every document passes without a look at it.
-func (g *guard) open() bool { return g.access == permission.Full && len(g.limits) == 0 }
+func (g *guard) open() bool {
+	return g.access == permission.Full && len(g.limits) == 0 && g.beyond == nil
+}
 
-// admits reports whether the roles and User Permissions let a document with
-// these values pass; shares are not asked.
-func (g *guard) admits(values []any) bool {
+// admits reports whether the roles and User Permissions alone let a document
+// with these values pass; shares are not asked.
+func (g *guard) admits(values []any) bool { return g.beyond == nil && g.byRules(values) }
+
+func (g *guard) byRules(values []any) bool {
 	if g.access == permission.None {
 		return false
 	}
@@ -77,21 +85,26 @@ func (g *guard) admits(values []any) bool {
 	return g.right == permission.Read && g.dt.Public != nil && values[g.dt.Public.Index] == int64(1)
 }
 
-// admit is admits with shares asked, and a fault for no.
+// admit is admits with everything else asked, and a fault for no.
 func (g *guard) admit(ctx context.Context, s *Service, tx Tx, values []any) error {
 	if g.open() || g.admits(values) {
 		return nil
 	}
 	name, _ := values[doctype.ColName].(string)
+	if g.beyond != nil {
+		switch verdict, err := g.beyond.Decide(ctx, tx, g.caller, doctype.LoadDocument(g.dt, values), g.right); {
+		case err != nil, verdict == Allow && g.access != permission.None:
+			return err
+		case verdict == Refuse:
+			return denied(g.caller, g.dt, g.right, name)
+		}
+	}
+	if g.byRules(values) {
+		return nil
+	}
 	if g.shared {
 		names, err := g.shares(ctx, s, tx, name)
 		if err != nil || len(names) > 0 {
-			return err
-		}
-	}
-	if s.beyond != nil && g.access != permission.None && s.beyond.Covers(g.dt.Name) {
-		ok, err := s.beyond.Admits(ctx, tx, g.caller, doctype.LoadDocument(g.dt, values), g.right)
-		if ok || err != nil {
 			return err
 		}
 	}
@@ -132,27 +145,30 @@ func (g *guard) where(ctx context.Context, s *Service, tx Tx) (doctype.Where, er
 	if g.open() {
 		return nil, nil
 	}
-	var byRole doctype.Where = doctype.AnyOf{} // never
+	var seen doctype.Where = doctype.AnyOf{} // never
 	if g.access != permission.None {
-		byRole = g.byRole()
-		if s.beyond != nil && g.right == permission.Read && s.beyond.Covers(g.dt.Name) {
-			more, err := s.beyond.Where(g.caller)
-			if err != nil {
-				return nil, err
-			}
-			if more != nil {
-				byRole = doctype.AnyOf{byRole, more}
-			}
+		seen = g.byRole()
+	}
+	if g.shared {
+		names, err := g.shares(ctx, s, tx, "")
+		if err != nil {
+			return nil, err
+		}
+		if len(names) > 0 {
+			seen = doctype.AnyOf{seen, doctype.Compare{Operand: doctype.Operand{Field: g.dt.Columns[doctype.ColName]}, Op: query.In, Value: names}}
 		}
 	}
-	if !g.shared {
-		return byRole, nil
+	if g.beyond == nil {
+		return seen, nil
 	}
-	names, err := g.shares(ctx, s, tx, "")
-	if err != nil || len(names) == 0 {
-		return byRole, err
+	within, more, err := g.beyond.Seen(ctx, tx, g.caller)
+	if within != nil {
+		seen = doctype.AllOf{within, seen}
 	}
-	return doctype.AnyOf{byRole, doctype.Compare{Operand: doctype.Operand{Field: g.dt.Columns[doctype.ColName]}, Op: query.In, Value: names}}, nil
+	if more != nil && g.access != permission.None {
+		seen = doctype.AnyOf{seen, more}
+	}
+	return seen, err
 }
 
 func (g *guard) byRole() doctype.Where {

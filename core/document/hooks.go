@@ -42,17 +42,27 @@ type Event struct {
 	Before *doctype.Document
 }
 
-// Beyond opens documents that the rules of roles close: rights that follow from
-// more than the caller, the DocType and the owner. core/file satisfies it for
-// File, which goes with the document it is attached to. Scopes are asked before,
-// and whoever has no right on the DocType at all is not let in by it.
+// Verdict is what Beyond says of one right on one document.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Unsaid Verdict = iota // roles, User Permissions, owners and shares decide
+	Allow
+	Refuse
+)
+
+// Beyond decides about documents whose rights follow from more than the caller,
+// the DocType and the owner, before anything else but scopes is asked. core/file
+// satisfies it for File, which goes with the field it is attached to. Whoever has
+// no right on the DocType at all is not let in by it.
 type Beyond interface {
 	Covers(doctype string) bool
-	// Admits reports whether the caller has a right on one document.
-	Admits(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document, right permission.Right) (bool, error)
-	// Where is the documents beyond their own that the caller sees in lists; nil:
-	// none.
-	Where(caller *identity.Caller) (doctype.Where, error)
+	// Decide says whether the caller has a right on one document.
+	Decide(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document, right permission.Right) (Verdict, error)
+	// Seen says what a caller sees in lists: of what roles and shares show only what
+	// meets within, and beside it what meets more. Nil within: all; nil more: nothing.
+	Seen(ctx context.Context, tx Tx, caller *identity.Caller) (within, more doctype.Where, err error)
 	// Gone takes along what goes with a document of any DocType that is being
 	// deleted. It is no event: a DocType without hooks stays without.
 	Gone(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document) error

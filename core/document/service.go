@@ -100,6 +100,17 @@ func (s *Service) WriteMode(typeName string) Mode {
 	return mode
 }
 
+// Guests reports whether a change of documents of the DocType may run code that
+// is not the platform's own, or reach the network.
+func (s *Service) Guests(doctype string) bool {
+	for _, h := range s.hooks {
+		if h.Handles(doctype) && h.Guest(doctype) {
+			return true
+		}
+	}
+	return false
+}
+
 // maxEvents is how deep events may cause each other: a hook that saves a
 // document whose hook saves the first ends here and not in the machine's memory.
 // Guests end sooner, by the nesting of calls.

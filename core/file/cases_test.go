@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -51,7 +52,7 @@ func TestUpload(t *testing.T) {
 func TestPrivate(t *testing.T) {
 	each(t, func(s *testSite) {
 		f := s.upload("ann", "a b.txt", "secret", "is_private", "1").file()
-		if f["file_url"] != "/private/files/a b.txt" {
+		if !regexp.MustCompile(`^/private/files/a b-[a-z2-7]{10}\.txt$`).MatchString(f["file_url"].(string)) {
 			s.t.Errorf("URL %v", f["file_url"])
 		}
 		s.get("", urlPath(f)).fails(403, "PermissionError")
@@ -72,15 +73,13 @@ func TestPrivate(t *testing.T) {
 func TestSameContent(t *testing.T) {
 	each(t, func(s *testSite) {
 		one, two := s.upload("ann", "one.txt", "same").file(), s.upload("bob", "two.txt", "same").file()
-		if one["file_url"] != two["file_url"] || one["name"] == two["name"] || two["file_name"] != "two.txt" {
+		if one["file_url"] != "/files/one.txt" || two["file_url"] != "/files/two.txt" || one["content_hash"] != two["content_hash"] {
 			s.t.Errorf("%v and %v", one, two)
 		}
 		private := s.upload("ann", "one.txt", "same", "is_private", "1").file()
-		if private["file_url"] != "/private/files/one.txt" {
-			s.t.Errorf("the private copy is %v", private["file_url"])
-		}
-		s.clean(2)
-		if n := s.storage.puts.Load(); n != 2 {
+		s.get("ann", urlPath(private)).must(200)
+		s.clean(1)
+		if n := s.storage.puts.Load(); n != 1 {
 			s.t.Errorf("stored %d times", n)
 		}
 		other := s.upload("ann", "one.txt", "different").file()
@@ -88,13 +87,15 @@ func TestSameContent(t *testing.T) {
 		if want := "/files/one" + hash[len(hash)-6:] + ".txt"; other["file_url"] != want || other["file_name"] != "one.txt" {
 			s.t.Errorf("another content is %v, want %s", other["file_url"], want)
 		}
-		s.clean(3)
+		s.clean(2)
 		// The bytes stay until the last File goes.
 		s.do("ann", "DELETE", "/api/resource/File/"+one["name"].(string), "", nil).must(202)
-		s.get("", "/files/one.txt").must(200)
-		s.do("bob", "DELETE", "/api/resource/File/"+two["name"].(string), "", nil).must(202)
 		s.get("", "/files/one.txt").fails(404, "DoesNotExistError")
+		s.do("ann", "DELETE", "/api/resource/File/"+private["name"].(string), "", nil).must(202)
+		s.get("", "/files/two.txt").must(200)
 		s.clean(2)
+		s.do("bob", "DELETE", "/api/resource/File/"+two["name"].(string), "", nil).must(202)
+		s.clean(1)
 		// The same content comes back under a key of its own.
 		if again := s.upload("ann", "one.txt", "same").file(); again["file_url"] != "/files/one.txt" {
 			s.t.Errorf("again as %v", again["file_url"])
@@ -143,8 +144,12 @@ func TestAttachField(t *testing.T) {
 		}
 		// A second document gets a File of its own.
 		second := s.create("ann", "Case", map[string]any{"title": "second"})
-		s.json("ann", "PUT", "/api/resource/Case/"+second["name"].(string), map[string]any{"photo": f["file_url"]}).must(200)
-		rows := s.get("admin", `/api/resource/File?filters=[["file_url","=","/private/files/a.txt"]]&fields=["attached_to_name","owner"]`).body["data"].([]any)
+		put := s.json("ann", "PUT", "/api/resource/Case/"+second["name"].(string), map[string]any{"photo": f["file_url"]}).must(200).object("data")
+		if put["photo"] == f["file_url"] {
+			s.t.Errorf("two Files at %v", put["photo"])
+		}
+		s.clean(1)
+		rows := s.get("admin", `/api/resource/File?filters=[["file_name","=","a.txt"]]&fields=["attached_to_name","owner"]`).body["data"].([]any)
 		if len(rows) != 2 {
 			s.t.Errorf("%d Files: %v", len(rows), rows)
 		}
@@ -171,17 +176,17 @@ func TestChangePrivacy(t *testing.T) {
 			s.t.Errorf("moved to %v, want %s", moved["file_url"], want)
 		}
 		other := s.get("bob", "/api/resource/File/"+two["name"].(string)).must(200).object("data")
-		if other["file_url"] != want || other["is_private"] != 0.0 {
+		if other["file_url"] != two["file_url"] || other["is_private"] != 1.0 {
 			s.t.Errorf("the other one: %v", other)
 		}
 		if got := s.get("ann", "/api/resource/Case/"+doc["name"].(string)).object("data"); got["paper"] != want {
 			s.t.Errorf("the field holds %v", got["paper"])
 		}
 		s.get("", want).must(200)
-		s.get("ann", "/private/files/a.txt").fails(403, "PermissionError")
-		s.json("bob", "PUT", "/api/resource/File/"+two["name"].(string), map[string]any{"is_private": 1}).must(200)
+		s.get("ann", urlPath(one)).fails(403, "PermissionError")
+		s.json("ann", "PUT", "/api/resource/File/"+one["name"].(string), map[string]any{"is_private": 1}).must(200)
 		s.get("", want).fails(404, "DoesNotExistError")
-		s.get("ann", "/private/files/"+strings.TrimPrefix(want, "/files/")).must(200)
+		s.get("ann", urlPath(s.get("ann", "/api/resource/File/"+one["name"].(string)).object("data"))).must(200)
 		s.clean(2)
 		// What follows from the content is not changed by writing it.
 		got := s.json("ann", "PUT", "/api/resource/File/"+one["name"].(string), map[string]any{
@@ -190,13 +195,15 @@ func TestChangePrivacy(t *testing.T) {
 		if got.status == 200 {
 			s.t.Error("a NUL was taken")
 		}
-		got = s.json("ann", "PUT", "/api/resource/File/"+one["name"].(string), map[string]any{
-			"file_url": "/private/files/else", "file_size": 77, "content_hash": "x", "storage_key": "y", "is_folder": 1, "file_name": "../new.txt",
-		}).must(200)
-		for key, v := range map[string]any{"file_size": 1.0, "content_hash": hash, "is_folder": 0.0, "file_name": ".._new.txt"} {
-			if got.object("data")[key] != v {
-				s.t.Errorf("%s became %v", key, got.object("data")[key])
-			}
+		for field, v := range map[string]any{
+			"file_url": "/private/files/else", "file_size": 77, "content_hash": "x", "storage_key": "y", "is_folder": 1,
+		} {
+			s.json("ann", "PUT", "/api/resource/File/"+one["name"].(string), map[string]any{field: v}).fails(417, "CannotChangeConstantError")
+		}
+		now := s.get("ann", "/api/resource/File/"+one["name"].(string)).object("data")
+		now["file_name"] = "../new.txt" // all of it comes back, as clients send it
+		if got := s.json("ann", "PUT", "/api/resource/File/"+one["name"].(string), now).must(200).object("data"); got["file_name"] != ".._new.txt" || got["content_hash"] != hash {
+			s.t.Errorf("became %v", got)
 		}
 	})
 }
@@ -217,25 +224,29 @@ func TestRegister(t *testing.T) {
 			s.upload("ann", "", "", "file_url", bad).fails(417, "ValidationError")
 		}
 		s.upload("ann", "", "", "file_url", "/files/nothing").fails(404, "DoesNotExistError")
-		s.upload("bob", "", "", "file_url", "/private/files/s.txt").fails(403, "PermissionError")
+		at := secret["file_url"].(string)
+		s.upload("bob", "", "", "file_url", at).fails(403, "PermissionError")
 		s.upload("bob", "", "", "library_file_name", secret["name"].(string)).fails(403, "PermissionError")
 		s.upload("bob", "", "", "library_file_name", "nothing").fails(403, "PermissionError")
 		s.upload("ann", "", "", "file_name", "x").fails(417, "MandatoryError")
 		name := s.create("ann", "Case", map[string]any{})["name"].(string)
-		for _, field := range [][]string{{"file_url", "/private/files/s.txt"}, {"library_file_name", secret["name"].(string)}} {
+		for _, field := range [][]string{{"file_url", at}, {"library_file_name", secret["name"].(string)}} {
 			copied := s.upload("ann", "", "", append(field, "doctype", "Case", "docname", name)...).file()
-			if copied["file_url"] != secret["file_url"] || copied["is_private"] != 1.0 || copied["content_hash"] != secret["content_hash"] || copied["attached_to_name"] != name {
+			if copied["file_url"] == secret["file_url"] || copied["file_name"] != "s.txt" || copied["is_private"] != 1.0 || copied["content_hash"] != secret["content_hash"] || copied["attached_to_name"] != name {
 				s.t.Errorf("%v", copied)
 			}
 		}
 		// The same by REST and by JSON.
-		made := s.create("ann", "File", map[string]any{"file_url": "/private/files/s.txt", "storage_key": "blob/00/x-1", "is_private": 0})
+		made := s.create("ann", "File", map[string]any{"file_url": at, "is_private": 0})
 		if made["is_private"] != 1.0 || made["file_name"] != "s.txt" {
 			s.t.Errorf("%v", made)
 		}
-		s.json("bob", "POST", "/api/resource/File", map[string]any{"file_url": "/private/files/s.txt"}).fails(403, "PermissionError")
+		for field, v := range map[string]any{"storage_key": "blob/00/x-1", "file_size": 99, "content_hash": "x"} {
+			s.json("ann", "POST", "/api/resource/File", map[string]any{"file_url": at, field: v}).fails(417, "CannotChangeConstantError")
+		}
+		s.json("bob", "POST", "/api/resource/File", map[string]any{"file_url": at}).fails(403, "PermissionError")
 		s.json("ann", "POST", "/api/resource/File", map[string]any{"file_name": "x"}).fails(417, "MandatoryError")
-		s.json("ann", "POST", "/api/method/upload_file", map[string]any{"file_url": "/private/files/s.txt", "is_private": true}).must(200)
+		s.json("ann", "POST", "/api/method/upload_file", map[string]any{"file_url": at, "is_private": true}).must(200)
 		s.clean(1)
 	})
 }
@@ -276,8 +287,8 @@ func TestListsShowOnesOwn(t *testing.T) {
 	})
 }
 
-// TestWhere: the condition on lists shows no File that could not be read.
-func TestWhere(t *testing.T) {
+// TestSeen: the condition on lists shows no File that could not be read.
+func TestSeen(t *testing.T) {
 	each(t, func(s *testSite) {
 		s.json("admin", "POST", "/api/resource/DocType", map[string]any{
 			"name": "Board", "custom": 1, "fields": []any{map[string]any{"fieldname": "title", "fieldtype": "Data"}},
@@ -290,21 +301,17 @@ func TestWhere(t *testing.T) {
 		s.upload("ann", "board.txt", "3", "is_private", "1", "doctype", "Board", "docname", board).must(200)
 		s.upload("ann", "case.txt", "4", "is_private", "1", "doctype", "Case", "docname", mine).must(200)
 		dt := s.docs.Schema().DocType(file.DocType)
-		for user, want := range map[string]string{"bob": "board.txt public.txt", "manager": "board.txt public.txt", "web": "none"} {
-			where, err := s.files.Where(callers[user])
-			if err != nil {
-				s.t.Fatal(err)
-			}
+		for user, want := range map[string]string{"bob": "board.txt public.txt", "manager": "board.txt public.txt", "web": ""} {
 			var names []string
-			err = s.store.Read(s.t.Context(), func(tx document.Tx) error {
-				if where == nil {
-					names = []string{"none"}
-					return nil
+			err := s.store.Read(s.t.Context(), func(tx document.Tx) error {
+				_, more, err := s.files.Seen(s.t.Context(), tx, callers[user])
+				if err != nil {
+					return err
 				}
 				column := doctype.Operand{Field: dt.Field("file_name")}
 				return tx.Rows(s.t.Context(), &doctype.Select{
 					DocType: dt, Columns: []doctype.Column{{Operand: column, Key: "file_name"}}, Order: []doctype.OrderBy{{Operand: column}},
-					Where: doctype.AllOf{where, doctype.Compare{Operand: doctype.Operand{Field: dt.Field("is_folder")}, Op: query.Eq, Value: int64(0)}},
+					Where: doctype.AllOf{more, doctype.Compare{Operand: doctype.Operand{Field: dt.Field("is_folder")}, Op: query.Eq, Value: int64(0)}},
 				}, func(v []any) error {
 					names = append(names, v[0].(string))
 					return nil
@@ -349,12 +356,12 @@ func TestMethodHandlesTheFile(t *testing.T) {
 
 func TestDownloadFile(t *testing.T) {
 	s := newSite(t, "")
-	s.upload("ann", "a.txt", "a", "is_private", "1").must(200)
-	r := s.get("ann", "/api/method/download_file?file_url=/private/files/a.txt").must(200)
+	at := urlPath(s.upload("ann", "a.txt", "a", "is_private", "1").file())
+	r := s.get("ann", "/api/method/download_file?file_url="+at).must(200)
 	if r.text != "a" || r.header.Get("Content-Disposition") != "attachment; filename=a.txt" {
 		t.Errorf("got %q %v", r.text, r.header)
 	}
-	s.get("bob", "/api/method/download_file?file_url=/private/files/a.txt").fails(403, "PermissionError")
+	s.get("bob", "/api/method/download_file?file_url="+at).fails(403, "PermissionError")
 	s.get("ann", "/api/method/download_file?file_url=/etc/passwd").fails(404, "DoesNotExistError")
 }
 
@@ -399,7 +406,7 @@ func TestObjectStorage(t *testing.T) {
 	if got := s.get("ann", urlPath(f), "Range", "bytes=3-5"); got.status != 206 || got.text != "345" {
 		t.Errorf("%d %q", got.status, got.text)
 	}
-	s.upload("bob", "b.txt", "0123456789", "is_private", "1").must(200)
+	bobs := s.upload("bob", "b.txt", "0123456789", "is_private", "1").file()
 	if n := s.storage.puts.Load(); n != 1 {
 		t.Errorf("stored %d times", n)
 	}
@@ -421,6 +428,6 @@ func TestObjectStorage(t *testing.T) {
 	s.failOn(nil)
 	s.clean(2)
 	server.Close()
-	s.get("bob", urlPath(f)).fails(503, "ServiceUnavailable")
+	s.get("bob", urlPath(bobs)).fails(503, "ServiceUnavailable")
 	s.upload("ann", "d.txt", "no storage").fails(503, "ServiceUnavailable")
 }

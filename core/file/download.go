@@ -77,32 +77,45 @@ func (s *Service) served(ctx context.Context, caller *identity.Caller, url, fid 
 	return doc, err
 }
 
-// Open finds a File with the URL of a stored file that the caller may read; fid
-// names one of several. Errors are those of ServeDownload.
+// Open finds the File with the URL of a stored file that the caller may read; fid
+// is empty or its name. Errors are those of ServeDownload.
 func (s *Service) Open(ctx context.Context, tx document.Tx, caller *identity.Caller, url, fid string) (*doctype.Document, error) {
 	private, _ := stored(url)
 	if private && caller.IsGuest() {
 		return nil, fault.Denied("You need to log in to access this file")
 	}
-	found, err := s.withURL(ctx, tx, caller, url, fid)
+	doc, err := s.withURL(ctx, tx, url)
 	if err != nil {
 		return nil, err
 	}
-	for _, doc := range found {
-		ok := !private
-		if private {
-			if ok, err = s.mayRead(ctx, tx, caller, doc); err != nil {
-				return nil, err
-			}
-		}
-		if ok && doc.Text("storage_key") != "" {
-			return doc, nil
+	ok := doc != nil && doc.Text("storage_key") != "" && (fid == "" || fid == doc.Name())
+	if ok && (private || doc.Bool("is_private")) {
+		if ok, err = s.mayRead(ctx, tx, caller, doc); err != nil {
+			return nil, err
 		}
 	}
-	if private && !caller.Unchecked() {
-		return nil, fault.Denied("You do not have enough permissions to access this file")
+	switch {
+	case ok:
+		return doc, nil
+	case private && !caller.Unchecked():
+		return nil, unreadable()
 	}
 	return nil, noFile(url)
+}
+
+// withURL finds the File with the URL of a stored file; nil when there is none.
+func (s *Service) withURL(ctx context.Context, tx document.Tx, url string) (*doctype.Document, error) {
+	found, err := s.find(ctx, tx, 1, match{"file_url", url}, match{"is_folder", int64(0)})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// unreadable says the same of a private file that is not the caller's to read and
+// of one that is not there.
+func unreadable() error {
+	return fault.Denied("You do not have enough permissions to access this file")
 }
 
 func noFile(url string) error {

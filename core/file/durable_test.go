@@ -163,7 +163,7 @@ func TestNestedInsert(t *testing.T) {
 		}
 		nested++
 		_, err := s.docs.Insert(ctx, ev.Tx, callers["bob"], file.DocType, map[string]any{
-			"file_url": secret["file_url"], "storage_key": s.stored("blob/")[0], "content_hash": secret["content_hash"],
+			"file_url": secret["file_url"], "content_hash": secret["content_hash"],
 		})
 		return err
 	})

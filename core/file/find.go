@@ -26,6 +26,10 @@ func (s *Service) find(ctx context.Context, tx document.Tx, limit int, condition
 	for _, m := range conditions {
 		where = append(where, equal(dt, m))
 	}
+	return s.findWhere(ctx, tx, dt, limit, where)
+}
+
+func (s *Service) findWhere(ctx context.Context, tx document.Tx, dt *doctype.DocType, limit int, where doctype.Where) ([]*doctype.Document, error) {
 	sel := &doctype.Select{
 		DocType: dt, Where: where, Length: limit,
 		Order: []doctype.OrderBy{
@@ -37,7 +41,7 @@ func (s *Service) find(ctx context.Context, tx document.Tx, limit int, condition
 		sel.Columns = append(sel.Columns, doctype.Column{Operand: doctype.Operand{Field: f}, Key: f.Name})
 	}
 	var found []*doctype.Document
-	err = tx.Rows(ctx, sel, func(values []any) error {
+	err := tx.Rows(ctx, sel, func(values []any) error {
 		found = append(found, doctype.LoadDocument(dt, slices.Clone(values)))
 		return nil
 	})

@@ -15,26 +15,58 @@ func (s *Service) Hooks() document.Hooks { return hooks{s} }
 type hooks struct{ s *Service }
 
 func (h hooks) Handles(doctype string) bool {
-	return doctype == DocType || len(h.s.attachFields(doctype)) > 0
+	return doctype == DocType || h.s.fields().within[doctype]
 }
 
-// Guest implements document.Hooks: bytes are removed after the commit, so no
-// write waits for a network.
-func (hooks) Guest(string) bool { return false }
+// Guest implements document.Hooks. Bytes are removed after the commit, so no
+// write waits for a network; but a change of a File may change the document it
+// is attached to, of which plugins may hear.
+func (h hooks) Guest(doctype string) bool {
+	if doctype != DocType {
+		return false
+	}
+	for other := range h.s.fields().within {
+		if other != DocType && h.s.documents().Guests(other) {
+			return true
+		}
+	}
+	return false
+}
 
 func (h hooks) Run(ctx context.Context, ev *document.Event) error {
 	if ev.Doc.Type.Name != DocType {
-		return h.s.attached(ctx, ev)
+		return h.attached(ctx, ev)
 	}
 	switch ev.Name {
 	case document.BeforeInsert:
 		return h.create(ctx, ev)
 	case document.Validate:
 		return h.change(ctx, ev)
+	case document.OnUpdate:
+		if before := ev.Before; before != nil && before.Text("file_url") != ev.Doc.Text("file_url") {
+			return h.s.follow(ctx, ev, before.Text("file_url"), ev.Doc.Get("file_url"))
+		}
 	case document.OnTrash:
 		return h.trash(ctx, ev)
 	case document.AfterDelete:
+		// The URL may be given to another File: the field must not show that one.
+		if err := h.s.follow(ctx, ev, ev.Doc.Text("file_url"), nil); err != nil {
+			return err
+		}
 		return h.s.removeAfter(ctx, ev.Tx, ev.Doc.Text("storage_key"))
+	}
+	return nil
+}
+
+// attached follows the documents that have Attach fields.
+func (h hooks) attached(ctx context.Context, ev *document.Event) error {
+	switch ev.Name {
+	case document.BeforeSave, document.BeforeSubmit, document.BeforeUpdateAfterSubmit:
+		return h.s.settle(ctx, ev)
+	case document.OnUpdate, document.OnUpdateAfterSubmit:
+		if ev.Before != nil {
+			return h.s.rowsGone(ctx, ev.Tx, ev.Caller, ev.Before, ev.Doc)
+		}
 	}
 	return nil
 }
@@ -45,6 +77,12 @@ var decided = []string{
 	"is_folder", "is_home_folder", "is_attachments_folder",
 }
 
+// forged is the refusal of a value that would be another than what follows from
+// the content.
+func forged(field string) error {
+	return fault.Invalid("CannotChangeConstantError", "%s of a File follows from its content and cannot be set", field)
+}
+
 // create completes a File that did not come by an upload: a folder, or a URL.
 func (h hooks) create(ctx context.Context, ev *document.Event) error {
 	if claims(ctx, ev.Doc) {
@@ -52,7 +90,7 @@ func (h hooks) create(ctx context.Context, ev *document.Event) error {
 	}
 	doc := ev.Doc
 	folder, address := doc.Bool("is_folder"), doc.Text("file_url")
-	blank := doctype.NewDocument(doc.Type)
+	sent, blank := doc.Clone(), doctype.NewDocument(doc.Type)
 	for _, field := range decided {
 		doc.Put(field, blank.Get(field))
 	}
@@ -68,6 +106,11 @@ func (h hooks) create(ctx context.Context, ev *document.Event) error {
 	}
 	for field, v := range content {
 		doc.Put(field, v)
+	}
+	for _, field := range []string{"file_size", "content_hash"} {
+		if v := sent.Get(field); v != blank.Get(field) && v != doc.Get(field) {
+			return forged(field)
+		}
 	}
 	doc.Put("storage_key", text(key))
 	doc.Put("file_name", in.Name)
@@ -108,15 +151,17 @@ func (h hooks) createFolder(ctx context.Context, ev *document.Event) error {
 	return nil
 }
 
-// change keeps what follows from the content, and moves the file where its
-// privacy changes. A name is cleaned; the URL stays what it was.
+// change refuses to change what follows from the content, and moves the file
+// where its privacy changes. A name is cleaned; the URL stays what it was.
 func (h hooks) change(ctx context.Context, ev *document.Event) error {
 	doc, before := ev.Doc, ev.Before
 	if before == nil {
 		return nil
 	}
 	for _, field := range decided {
-		doc.Put(field, before.Get(field))
+		if doc.Get(field) != before.Get(field) {
+			return forged(field)
+		}
 	}
 	name := CleanName(doc.Text("file_name"))
 	if name == "" {
@@ -125,6 +170,9 @@ func (h hooks) change(ctx context.Context, ev *document.Event) error {
 	doc.Put("file_name", name)
 	if doc.Bool("is_folder") {
 		return h.changeFolder(ctx, ev)
+	}
+	if err := h.changeName(ctx, ev); err != nil {
+		return err
 	}
 	if err := h.changePlace(ctx, ev); err != nil {
 		return err
@@ -146,6 +194,21 @@ func (h hooks) changeFolder(_ context.Context, ev *document.Event) error {
 	return nil
 }
 
+// changeName applies the rules for names: a file that may not be uploaded under a
+// name may not be given it afterwards.
+func (h hooks) changeName(ctx context.Context, ev *document.Event) error {
+	name := ev.Doc.Text("file_name")
+	if name == ev.Before.Text("file_name") {
+		return nil
+	}
+	set, err := h.s.settings(ctx, ev.Tx)
+	if err != nil {
+		return err
+	}
+	ev.Doc.Put("file_type", fileType(name))
+	return set.admitType(ev.Caller, name)
+}
+
 // changePlace checks another folder and another document to be attached to.
 func (h hooks) changePlace(ctx context.Context, ev *document.Event) error {
 	now, was := infoOf(ev.Doc), infoOf(ev.Before)
@@ -154,15 +217,18 @@ func (h hooks) changePlace(ctx context.Context, ev *document.Event) error {
 			return err
 		}
 	}
-	if now.DocType == was.DocType && now.DocName == was.DocName {
+	if now.DocType == was.DocType && now.DocName == was.DocName && now.Field == was.Field {
 		return nil
 	}
 	set, err := h.s.settings(ctx, ev.Tx)
 	if err != nil {
 		return err
 	}
-	if err := h.s.admitTarget(ctx, ev.Tx, ev.Caller, set, now.DocType, now.DocName); err != nil {
+	if err := h.s.admitTarget(ctx, ev.Tx, ev.Caller, set, now); err != nil {
 		return err
+	}
+	if now.DocType == was.DocType && now.DocName == was.DocName {
+		return nil
 	}
 	return h.s.admitCount(ctx, ev.Tx, now)
 }

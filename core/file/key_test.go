@@ -49,7 +49,8 @@ func TestKeyIsNobodys(t *testing.T) {
 			shows("a read", s.get(user, at).must(200))
 			shows("get", s.get(user, "/api/method/framework.client.get?doctype=File&name="+f["name"].(string)).must(200))
 			shows("a list", s.get(user, "/api/resource/File?"+url.Values{"fields": {`["*"]`}}.Encode()).must(200))
-			shows("a change", s.json(user, "PUT", at, map[string]any{"storage_key": "blob/00/x-1"}).must(200))
+			s.json(user, "PUT", at, map[string]any{"storage_key": "blob/00/x-1"}).fails(417, "CannotChangeConstantError")
+			shows("a change", s.json(user, "PUT", at, map[string]any{"folder": "Home"}).must(200))
 		}
 		shows("a read with links", s.get("admin", "/api/resource/Copycat/"+copied["name"].(string)+"?expand_links=1").must(200))
 		shows("a list with links", list("Copycat", "fields", `["*"]`, "expand", `["file"]`).must(200))

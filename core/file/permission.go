@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"armature/core/doctype"
 	"armature/core/document"
@@ -12,133 +13,178 @@ import (
 	"armature/core/query"
 )
 
-// Covers reports whether Admits and Where speak of documents of a DocType: of
+// Covers reports whether Decide and Seen speak of documents of a DocType: of
 // File alone.
 func (s *Service) Covers(doctype string) bool { return doctype == DocType }
 
-// Admits reports whether the caller has a right on a File beyond what the roles
-// say (reference section 6.3): a public one is readable by everybody who is
-// logged in, and one that is attached goes with its document, where anything but
-// reading needs the right to write.
-func (s *Service) Admits(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *doctype.Document, right permission.Right) (bool, error) {
-	if caller.Unchecked() || !caller.IsGuest() && doc.Owner() == caller.User {
-		return true, nil
+// Decide says whether the caller has a right on a File. One that is attached goes
+// with its field, public or private and whoever has uploaded it: it is read by who
+// may read the field, and anything else needs the right to write it. While the
+// document does not exist yet the File is its owner's, as one that is not
+// attached is; of those everybody who is logged in reads the public ones, and
+// roles and shares may open others.
+func (s *Service) Decide(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *doctype.Document, right permission.Right) (document.Verdict, error) {
+	mine := !caller.IsGuest() && doc.Owner() == caller.User
+	in := infoOf(doc)
+	switch {
+	case caller.Unchecked():
+		return document.Allow, nil
+	case in.attached():
+		verdict, err := s.decideField(ctx, tx, caller, in, right)
+		if err == nil && verdict == document.Unsaid {
+			verdict = document.Refuse
+			if mine {
+				verdict = document.Allow
+			}
+		}
+		return verdict, err
+	case mine, right&reading != 0 && !doc.Bool("is_private"):
+		return document.Allow, nil
 	}
-	reads := right == permission.Read || right == permission.Select
-	if reads && !doc.Bool("is_private") {
-		return true, nil
-	}
-	doctype, name := doc.Text("attached_to_doctype"), doc.Text("attached_to_name")
-	// A File attached to a File could lead round in circles.
-	if doctype == "" || name == "" || doctype == DocType {
-		return false, nil
-	}
-	if !reads {
-		right = permission.Write
-	} else {
-		right = permission.Read
-	}
-	return s.mayTarget(ctx, tx, caller, doctype, name, right)
+	return document.Unsaid, nil
 }
 
-// Where is the Files beyond their own that the caller sees in lists: users of
-// the desk see public ones and those attached to documents of DocTypes they may
-// read without limit. Nil: none.
-func (s *Service) Where(caller *identity.Caller) (doctype.Where, error) {
+// reading are the rights that go with being able to read.
+const reading = permission.Select | permission.Read | permission.Report | permission.Export | permission.Print | permission.Email
+
+// attached reports whether a File goes with a document. One that would be
+// attached to a File could lead round in circles.
+func (in Info) attached() bool { return in.DocType != "" && in.DocName != "" && in.DocType != DocType }
+
+// decideField asks for a right on the field a File is attached to; Unsaid where
+// the document does not exist.
+func (s *Service) decideField(ctx context.Context, tx document.Tx, caller *identity.Caller, in Info, right permission.Right) (document.Verdict, error) {
+	if dt := s.documents().Schema().DocType(in.DocType); dt == nil {
+		return document.Unsaid, nil
+	} else if absent, err := s.missing(ctx, tx, dt, in.DocName); err != nil || absent {
+		return document.Unsaid, err
+	}
+	demanded := permission.Write
+	if right&reading != 0 {
+		demanded = permission.Read
+	}
+	_, err := s.documents().DemandField(ctx, tx, caller, in.DocType, in.DocName, in.Field, demanded)
+	switch {
+	case err == nil:
+		return document.Allow, nil
+	case scoped(err), fault.KindOf(err) != fault.Permission:
+		return document.Refuse, err
+	}
+	return document.Refuse, nil
+}
+
+// scoped reports whether a refusal says which scope the token lacks.
+func scoped(err error) bool {
+	var s interface{ NeededScope() string }
+	return errors.As(err, &s)
+}
+
+// Seen is what the caller sees of Files in lists: of those that are not attached
+// what roles and shares show, and, on the desk, public ones; of the others those
+// of documents and fields that the caller reads.
+func (s *Service) Seen(ctx context.Context, tx document.Tx, caller *identity.Caller) (within, more doctype.Where, err error) {
 	dt, err := s.doctype()
-	if err != nil || !caller.Desk || caller.IsGuest() {
-		return nil, err
+	if err != nil || caller.IsGuest() {
+		return doctype.AnyOf{}, nil, err
 	}
-	seen := doctype.AnyOf{equal(dt, match{"is_private", int64(0)})}
-	if len(caller.Restrictions) > 0 {
-		return seen, nil // which documents they see is not said by the DocType alone
+	free := doctype.AnyOf{equal(dt, match{"attached_to_doctype", nil}), equal(dt, match{"attached_to_name", nil})}
+	var seen doctype.AnyOf
+	if caller.Desk {
+		seen = append(seen, doctype.AllOf{free, equal(dt, match{"is_private", int64(0)})})
 	}
-	var readable []any
-	for other := range s.documents().Schema().All {
-		if !other.Child && other.Name != DocType && permission.For(other.Permissions, caller, permission.Read) == permission.Full {
-			readable = append(readable, other.Name)
+	types, err := s.attachedTo(ctx, tx, dt)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, typeName := range types {
+		reach, err := s.documents().ReachOf(ctx, tx, caller, typeName)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, r := range reach {
+			seen = append(seen, attachedIn(dt, typeName, r))
 		}
 	}
-	if len(readable) > 0 {
-		op := doctype.Operand{Field: dt.Field("attached_to_doctype")}
-		seen = append(seen, doctype.Compare{Operand: op, Op: query.In, Value: readable})
+	return free, seen, nil
+}
+
+// attachedTo lists the DocTypes that Files are attached to.
+func (s *Service) attachedTo(ctx context.Context, tx document.Tx, dt *doctype.DocType) (types []string, err error) {
+	column := doctype.Operand{Field: dt.Field("attached_to_doctype")}
+	err = tx.Rows(ctx, &doctype.Select{
+		DocType: dt, Columns: []doctype.Column{{Operand: column, Key: "attached_to_doctype"}},
+		Where: doctype.Compare{Operand: column, Op: query.Is, Value: true}, Group: []doctype.Operand{column},
+	}, func(values []any) error {
+		if name, _ := values[0].(string); name != "" && name != DocType {
+			types = append(types, name)
+		}
+		return nil
+	})
+	return types, err
+}
+
+// attachedIn is the Files of what a caller reads of a DocType.
+func attachedIn(dt *doctype.DocType, typeName string, r document.Reach) doctype.Where {
+	where := doctype.AllOf{
+		equal(dt, match{"attached_to_doctype", typeName}),
+		doctype.Compare{Operand: doctype.Operand{Field: dt.Field("attached_to_name")}, Op: query.Is, Value: true},
 	}
-	return seen, nil
+	if !r.All {
+		where = append(where, doctype.Compare{Operand: doctype.Operand{Field: dt.Field("attached_to_name")}, Op: query.In, Value: r.Names})
+	}
+	if r.Some {
+		where = append(where, doctype.AnyOf{
+			equal(dt, match{"attached_to_field", nil}),
+			doctype.Compare{Operand: doctype.Operand{Field: dt.Field("attached_to_field")}, Op: query.In, Value: r.Fields},
+		})
+	}
+	return where
 }
 
 // mayRead reports whether the caller may read a File: as the door to documents
-// lets them, or beyond that. A token that does not reach File documents is a
-// fault, which says what scope it lacks.
+// lets them, or where roles give nothing on File at all, beyond that. A token that
+// does not reach File documents is a fault, which says what scope it lacks.
 func (s *Service) mayRead(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *doctype.Document) (bool, error) {
 	_, err := s.documents().Demand(ctx, tx, caller, DocType, doc.Name(), permission.Read)
-	var scoped interface{ NeededScope() string }
 	switch {
 	case err == nil:
 		return true, nil
-	case errors.As(err, &scoped), fault.KindOf(err) != fault.Permission:
+	case scoped(err), fault.KindOf(err) != fault.Permission:
 		return false, err
 	}
-	return s.Admits(ctx, tx, caller, doc, permission.Read)
+	verdict, err := s.Decide(ctx, tx, caller, doc, permission.Read)
+	return verdict == document.Allow, err
 }
 
-// mayTarget reports whether the caller has a right on a document that a File is
-// attached to; rows of a child table go with the document they are part of.
-func (s *Service) mayTarget(ctx context.Context, tx document.Tx, caller *identity.Caller, doctype, name string, right permission.Right) (bool, error) {
-	schema := s.documents().Schema()
-	dt := schema.DocType(doctype)
-	if dt == nil {
-		return false, nil
-	}
-	if dt.Child {
-		row, err := tx.Get(ctx, schema, dt, name, false)
-		if fault.KindOf(err) == fault.NotFound {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		doctype, name = row.Text("parenttype"), row.Text("parent")
-		if dt = schema.DocType(doctype); dt == nil || dt.Child {
-			return false, nil
-		}
-	}
-	x, err := s.documents().Explain(ctx, tx, caller, doctype, name, right)
-	if err != nil {
-		return false, err
-	}
-	// Whoever passes every check passes it on what does not exist, too.
-	return x.Allowed, nil
-}
-
-// admitTarget refuses to attach to a document that the caller may not write or,
-// while it does not exist, may not create.
-func (s *Service) admitTarget(ctx context.Context, tx document.Tx, caller *identity.Caller, set settings, doctype, name string) error {
-	if doctype == "" {
+// admitTarget refuses to attach to a document, or a field of it, that the caller
+// may not write or, while it does not exist, may not create.
+func (s *Service) admitTarget(ctx context.Context, tx document.Tx, caller *identity.Caller, set settings, in Info) error {
+	if in.DocType == "" {
 		return nil
 	}
-	refused := fault.Denied("User %s may not attach files to %s %s", caller.User, doctype, name)
-	dt := s.documents().Schema().DocType(doctype)
+	refused := fault.Denied("User %s may not attach files to %s %s", caller.User, in.DocType, in.DocName)
+	dt := s.documents().Schema().DocType(in.DocType)
 	switch {
 	case caller.IsGuest():
-		for _, allowed := range set.guestDocTypes {
-			if allowed == doctype && dt != nil {
-				return nil
-			}
+		if dt != nil && slices.Contains(set.guestDocTypes, in.DocType) {
+			return nil
 		}
 		return refused
 	case dt == nil:
-		return fault.Missing("DocType %s not found", doctype)
-	case doctype == DocType:
+		return fault.Missing("DocType %s not found", in.DocType)
+	case in.DocType == DocType:
 		return fault.Invalid("", "A File cannot be attached to a File")
 	}
-	right := permission.Write
-	if missing, err := s.missing(ctx, tx, dt, name); err != nil {
+	absent, err := s.missing(ctx, tx, dt, in.DocName)
+	if err != nil {
 		return err
-	} else if missing {
-		right, name = permission.Create, ""
 	}
-	ok, err := s.mayTarget(ctx, tx, caller, doctype, name, right)
-	if err == nil && !ok {
+	if !absent {
+		_, err = s.documents().DemandField(ctx, tx, caller, in.DocType, in.DocName, in.Field, permission.Write)
+	} else {
+		err = s.documents().DemandNew(ctx, tx, caller, in.DocType, in.Field)
+	}
+	if fault.KindOf(err) == fault.Permission && !scoped(err) {
 		return refused
 	}
 	return err

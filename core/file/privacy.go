@@ -2,66 +2,46 @@ package file
 
 import (
 	"context"
-	"path"
 
-	"armature/core/doctype"
 	"armature/core/document"
+	"armature/core/fault"
 )
 
-// move gives a file whose privacy changes the URL of its new privacy, for every
-// File that shares it, and in the attach fields that hold it (reference section
-// 6.2). No byte moves: a blob is public or private by the documents that name
-// it, so the move is committed or rolled back as a whole.
+// move gives a file whose privacy changes a URL of its new privacy (reference
+// section 6.2). No byte moves: a blob is public or private by the documents that
+// name it, so the move is committed or rolled back as a whole, and other Files of
+// the same bytes stay what they are.
 func (s *Service) move(ctx context.Context, ev *document.Event) error {
-	doc, tx := ev.Doc, ev.Tx
-	key, private := doc.Text("storage_key"), doc.Bool("is_private")
-	if key == "" {
+	doc := ev.Doc
+	if doc.Text("storage_key") == "" {
 		return nil // a URL of the web is where it is
 	}
-	if err := s.lock(ctx, tx); err != nil {
+	if err := s.lock(ctx, ev.Tx); err != nil {
 		return err
 	}
-	from, to := doc.Text("file_url"), ""
-	same, err := s.sameBytes(ctx, tx, doc.Text("content_hash"), contentOf(key), private)
-	if err != nil {
-		return err
-	}
-	if same != nil {
-		to = same.Text("file_url")
-	} else if to, err = s.freeURL(ctx, tx, path.Base(from), doc.Text("content_hash"), private); err != nil {
-		return err
-	}
-	sharing, err := s.find(ctx, tx, 0, match{"file_url", from})
-	if err != nil {
-		return err
-	}
-	for _, other := range sharing {
-		if other.Name() != doc.Name() {
-			_, err = tx.UpdateIf(ctx, other.Type, other.Name(), map[string]any{"file_url": from}, map[string]any{
-				"file_url": to, "is_private": check(private), "modified": doc.Modified(), "modified_by": ev.Caller.User,
-			})
-			if err != nil {
-				return err
-			}
-		}
-		if err := s.follow(ctx, tx, other, from, to); err != nil {
-			return err
-		}
-	}
+	to, err := s.freeURL(ctx, ev.Tx, doc.Text("file_name"), doc.Text("content_hash"), doc.Bool("is_private"))
 	doc.Put("file_url", to)
-	return nil
+	return err
 }
 
-// follow changes the URL in the attach field that a File belongs to.
-func (s *Service) follow(ctx context.Context, tx document.Tx, doc *doctype.Document, from, to string) error {
-	in := infoOf(doc)
-	for _, f := range s.attachFields(in.DocType) {
-		if f.Name != in.Field {
-			continue
-		}
-		dt := s.documents().Schema().DocType(in.DocType)
-		_, err := tx.UpdateIf(ctx, dt, in.DocName, map[string]any{f.Name: from}, map[string]any{f.Name: to})
+// follow puts another URL, or nil for none, into the attach field that a File
+// belongs to and that holds its URL. It is a change of that document like any
+// other: by the caller's rights and the token's, with its rules, hooks and
+// versions.
+func (s *Service) follow(ctx context.Context, ev *document.Event, from string, to any) error {
+	in := infoOf(ev.Doc)
+	schema := s.documents().Schema()
+	dt := schema.DocType(in.DocType)
+	if from == "" || dt == nil || !s.isAttachField(in.DocType, in.Field) {
+		return nil
+	}
+	doc, err := ev.Tx.Get(ctx, schema, dt, in.DocName, false)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil
+	}
+	if err != nil || doc.Text(in.Field) != from {
 		return err
 	}
-	return nil
+	_, err = s.documents().Update(ctx, ev.Tx, ev.Caller, in.DocType, in.DocName, map[string]any{in.Field: to})
+	return err
 }

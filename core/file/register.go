@@ -18,7 +18,7 @@ const maxURL = 600
 
 // Register makes a File of a URL instead of a content, in the caller's
 // transaction: one of the web, or that of a stored file that the caller may
-// read, whose bytes the new File then shares.
+// read. The new File then shares the bytes and has a URL of its own.
 //
 // Errors: ValidationError for a URL of another kind or with "..", Denied for a
 // private one the caller may not read, and those of Upload.
@@ -63,11 +63,11 @@ func (s *Service) resolve(ctx context.Context, tx document.Tx, caller *identity.
 	if err := checkURL(address); err != nil {
 		return in, "", nil, err
 	}
-	private, local := stored(address)
-	if in.Name == "" {
-		in.Name = nameIn(address, local)
-	}
+	_, local := stored(address)
 	if !local {
+		if in.Name == "" {
+			in.Name = nameIn(address)
+		}
 		in, err := s.admit(ctx, tx, caller, 0, in)
 		return in, "", map[string]any{"file_url": address}, err
 	}
@@ -78,10 +78,23 @@ func (s *Service) resolve(ctx context.Context, tx document.Tx, caller *identity.
 	if err != nil {
 		return in, "", nil, err
 	}
-	in.Private = private
-	in, err = s.admit(ctx, tx, caller, shared.Int("file_size"), in)
-	return in, shared.Text("storage_key"), map[string]any{
-		"file_url": address, "content_hash": shared.Get("content_hash"),
+	if in.Name == "" {
+		in.Name = shared.Text("file_name")
+	}
+	in.Private = shared.Bool("is_private")
+	if in, err = s.admit(ctx, tx, caller, shared.Int("file_size"), in); err != nil {
+		return in, "", nil, err
+	}
+	content, err = s.contentOf(ctx, tx, shared, in)
+	return in, shared.Text("storage_key"), content, err
+}
+
+// contentOf are the fields of a new File that shares the bytes of another: what
+// follows from the bytes, and a URL of its own.
+func (s *Service) contentOf(ctx context.Context, tx document.Tx, shared *doctype.Document, in Info) (map[string]any, error) {
+	url, err := s.freeURL(ctx, tx, in.Name, shared.Text("content_hash"), in.Private)
+	return map[string]any{
+		"file_url": url, "content_hash": shared.Get("content_hash"),
 		"file_size": shared.Int("file_size"), "file_type": fileType(in.Name),
 	}, err
 }
@@ -98,30 +111,11 @@ func checkURL(address string) error {
 	return nil
 }
 
-// nameIn is the file name in a URL. Our own URLs are kept unescaped.
-func nameIn(address string, local bool) string {
-	if local {
-		return path.Base(address)
-	}
+// nameIn is the file name in a URL of the web.
+func nameIn(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || path.Base(u.Path) == "/" || path.Base(u.Path) == "." {
 		return "link"
 	}
 	return path.Base(u.Path)
-}
-
-// maxShared bounds how many Files of one URL are asked for a right.
-const maxShared = 100
-
-// withURL reads the Files with a URL, those of the caller first; fid selects one.
-func (s *Service) withURL(ctx context.Context, tx document.Tx, caller *identity.Caller, address, fid string) ([]*doctype.Document, error) {
-	by := []match{{"file_url", address}, {"is_folder", int64(0)}}
-	if fid != "" {
-		return s.find(ctx, tx, 1, append(by, match{"name", fid})...)
-	}
-	mine, err := s.find(ctx, tx, 1, append(by, match{"owner", caller.User})...)
-	if err != nil || len(mine) > 0 && !caller.IsGuest() {
-		return mine, err
-	}
-	return s.find(ctx, tx, maxShared, by...)
 }

@@ -32,17 +32,17 @@ var errUnplaced = errors.New("the content is not stored yet")
 // AttachmentLimitReached; LinkValidationError for a folder that is none.
 func (s *Service) Upload(ctx context.Context, caller *identity.Caller, d *Draft, in Info) (*doctype.Document, error) {
 	// Who is refused costs no storage, and what is there already no second copy.
-	var same *doctype.Document
+	var same string
 	err := s.store.Read(ctx, func(tx document.Tx) (err error) {
 		if _, err = s.admit(ctx, tx, caller, d.Size, in); err == nil {
-			same, err = s.sameContent(ctx, tx, d, in.Private)
+			same, err = s.sharedKey(ctx, tx, d)
 		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if same == nil {
+	if same == "" {
 		if err := d.place(ctx); err != nil {
 			return nil, err
 		}
@@ -97,20 +97,18 @@ func (s *Service) Save(ctx context.Context, tx document.Tx, caller *identity.Cal
 	if err := s.lock(ctx, tx); err != nil {
 		return nil, err
 	}
-	same, err := s.sameContent(ctx, tx, d, in.Private)
+	key, err := s.sharedKey(ctx, tx, d)
+	switch {
+	case err != nil:
+		return nil, err
+	case key == "" && d.key == "":
+		return nil, errUnplaced
+	case key == "":
+		key = d.key
+	}
+	url, err := s.freeURL(ctx, tx, info.Name, d.MD5, in.Private)
 	if err != nil {
 		return nil, err
-	}
-	url, key := "", d.key
-	switch {
-	case same != nil:
-		url, key = same.Text("file_url"), same.Text("storage_key")
-	case d.key == "":
-		return nil, errUnplaced
-	default:
-		if url, err = s.freeURL(ctx, tx, info.Name, d.MD5, in.Private); err != nil {
-			return nil, err
-		}
 	}
 	values := info.values()
 	values["file_url"] = url
@@ -141,7 +139,7 @@ func (s *Service) admit(ctx context.Context, tx document.Tx, caller *identity.Ca
 	if err := set.admitType(caller, in.Name); err != nil {
 		return in, err
 	}
-	if err := s.admitTarget(ctx, tx, caller, set, in.DocType, in.DocName); err != nil {
+	if err := s.admitTarget(ctx, tx, caller, set, in); err != nil {
 		return in, err
 	}
 	if err := s.admitCount(ctx, tx, in); err != nil {

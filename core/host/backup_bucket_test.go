@@ -49,8 +49,7 @@ func TestBackupOfABucket(t *testing.T) {
 	s.Close("default")
 	first := open(t, s, "default")
 	content := strings.Repeat("bytes in a bucket ", 10_000)
-	keepFile(t, first, "large.txt", content)
-	keepFile(t, first, "small.txt", "few")
+	large, small := keepFile(t, first, "large.txt", content), keepFile(t, first, "small.txt", "few")
 	own := objects()
 	if len(own) != 2 {
 		t.Fatalf("in the bucket: %v", own)
@@ -68,10 +67,10 @@ func TestBackupOfABucket(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if status, _ := readFile(first, "large.txt"); status == 200 {
+	if status, _ := readFile(first, large); status == 200 {
 		t.Error("what is lost is still read")
 	}
-	if status, text := readFile(open(t, s, "copy"), "large.txt"); status != 200 || text != content {
+	if status, text := readFile(open(t, s, "copy"), large); status != 200 || text != content {
 		t.Errorf("the copy answers %d with %d bytes", status, len(text))
 	}
 	if _, err := s.Restore(t.Context(), archive, passphrase, "default", true); err != nil {
@@ -85,7 +84,7 @@ func TestBackupOfABucket(t *testing.T) {
 	}
 	s.Refresh(t.Context())
 	again := open(t, s, "default")
-	for name, want := range map[string]string{"large.txt": content, "small.txt": "few"} {
+	for name, want := range map[string]string{large: content, small: "few"} {
 		if status, text := readFile(again, name); status != 200 || text != want {
 			t.Errorf("restored, %s answers %d with %d bytes", name, status, len(text))
 		}
@@ -101,24 +100,26 @@ func open(t *testing.T, s *host.Set, name string) *host.Tenant {
 	return tenant
 }
 
-// readFile downloads a private file.
-func readFile(tenant *host.Tenant, name string) (status int, text string) {
+// readFile downloads a file.
+func readFile(tenant *host.Tenant, url string) (status int, text string) {
 	w := httptest.NewRecorder()
-	if err := tenant.Files.ServeDownload(w, httptest.NewRequest("GET", "/private/files/"+name, nil), identity.Root()); err != nil {
+	if err := tenant.Files.ServeDownload(w, httptest.NewRequest("GET", url, nil), identity.Root()); err != nil {
 		return 0, err.Error()
 	}
 	return w.Code, w.Body.String()
 }
 
-// keepFile uploads a private file.
-func keepFile(t *testing.T, tenant *host.Tenant, name, content string) {
+// keepFile uploads a private file and returns its URL.
+func keepFile(t *testing.T, tenant *host.Tenant, name, content string) (url string) {
 	t.Helper()
 	d, err := tenant.Files.Receive(t.Context(), strings.NewReader(content), 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if _, err := tenant.Files.Upload(t.Context(), identity.Root(), d, file.Info{Name: name, Private: true}); err != nil {
+	doc, err := tenant.Files.Upload(t.Context(), identity.Root(), d, file.Info{Name: name, Private: true})
+	if err != nil {
 		t.Fatal(err)
 	}
+	return doc.Text("file_url")
 }

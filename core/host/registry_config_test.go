@@ -164,13 +164,13 @@ func TestAnotherStorage(t *testing.T) {
 		if open(t, b, name) != there {
 			t.Error("the site was opened anew")
 		}
-		keepFile(t, there, "after.txt", "in the bucket")
+		after := keepFile(t, there, "after.txt", "in the bucket")
 		list, err := backend.ListBucket("files", nil, gofakes3.ListBucketPage{})
 		if err != nil || len(list.Contents) != 1 || !strings.HasPrefix(list.Contents[0].Key, name+"/") {
 			t.Errorf("in the bucket: %+v, %v", list.Contents, err)
 		}
 		a.Refresh(t.Context())
-		if status, text := readFile(open(t, a, name), "after.txt"); status != 200 || text != "in the bucket" {
+		if status, text := readFile(open(t, a, name), after); status != 200 || text != "in the bucket" {
 			t.Errorf("another process reads %d %q", status, text)
 		}
 	})

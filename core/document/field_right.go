@@ -1,0 +1,161 @@
+package document
+
+import (
+	"context"
+
+	"armature/core/doctype"
+	"armature/core/fault"
+	"armature/core/identity"
+	"armature/core/permission"
+	"armature/core/query"
+)
+
+// DemandField reads one document, or row, on which the caller has a right, and
+// has it at the level of a field as well; the empty field is the document as a
+// whole. A field that the DocType does not have takes every level its rules
+// name: it may have been one of any level. Errors are those of Demand.
+func (s *Service) DemandField(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name, field string, right permission.Right) (*doctype.Document, error) {
+	doc, err := s.get(ctx, tx, caller, doctype, name, right, false)
+	if err != nil {
+		return nil, err
+	}
+	rules := doc.Type
+	if doc.Type.Child {
+		if rules, err = s.lookup(doc.Text("parenttype")); err != nil {
+			return nil, err
+		}
+	}
+	if right != permission.Read {
+		right = permission.Write
+	}
+	if !fieldLevels(rules, doc.Type, caller, right)(field) {
+		return nil, denied(caller, doc.Type, right, name)
+	}
+	return doc, nil
+}
+
+// DemandNew demands that the caller may create documents of a DocType and write a
+// field in them; the empty field is the document as a whole. Rows are made with
+// their document, so nobody may create one alone. Errors are those of Demand.
+func (s *Service) DemandNew(ctx context.Context, tx Tx, caller *identity.Caller, doctype, field string) error {
+	dt, err := s.lookup(doctype)
+	if err != nil {
+		return err
+	}
+	if _, err := s.guard(ctx, tx, caller, dt, permission.Create); err != nil {
+		return err
+	}
+	if dt.Child || !fieldLevels(dt, dt, caller, permission.Write)(field) {
+		return denied(caller, dt, permission.Create, "")
+	}
+	return nil
+}
+
+// fieldLevels returns what says whether the caller has a right at the level of a
+// field of dt, by the rules of its own DocType or its parent's.
+func fieldLevels(rules, dt *doctype.DocType, caller *identity.Caller, right permission.Right) func(field string) bool {
+	levels := permission.LevelsFor(rules.Permissions, caller, right) | 1
+	return func(field string) bool {
+		f := dt.Field(field)
+		switch {
+		case field == "":
+			return true
+		case f != nil:
+			return levels.Has(f.PermLevel)
+		}
+		for _, rule := range rules.Permissions {
+			if !levels.Has(rule.Level) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// Reach is the documents of one DocType that a caller reads, and their fields.
+type Reach struct {
+	All    bool  // every document
+	Names  []any // of the documents, unless All
+	Fields []any // names of the fields, when Some are hidden
+	Some   bool  // some fields are hidden
+}
+
+// ReachOf says what the caller reads of a DocType, a child table included; nil:
+// nothing. It is for DocTypes whose documents are about documents of others.
+func (s *Service) ReachOf(ctx context.Context, tx Tx, caller *identity.Caller, doctype string) ([]Reach, error) {
+	dt := s.Schema().DocType(doctype)
+	if dt == nil {
+		return nil, nil
+	}
+	if !dt.Child {
+		r, err := s.reach(ctx, tx, caller, dt)
+		if r == nil || err != nil {
+			return nil, err
+		}
+		r.hide(dt, fieldLevels(dt, dt, caller, permission.Read))
+		return []Reach{*r}, nil
+	}
+	var all []Reach
+	for parent := range s.Schema().All {
+		for _, table := range parent.Tables {
+			if table.Options != doctype || parent.Child || !fieldLevels(parent, parent, caller, permission.Read)(table.Name) {
+				continue
+			}
+			r, err := s.reach(ctx, tx, caller, parent)
+			if err != nil {
+				return nil, err
+			}
+			if r == nil {
+				continue
+			}
+			if r.Names, err = s.rowsOf(ctx, tx, dt, parent, table, r); err != nil {
+				return nil, err
+			}
+			r.All = false
+			r.hide(dt, fieldLevels(parent, dt, caller, permission.Read))
+			all = append(all, *r)
+		}
+	}
+	return all, nil
+}
+
+// reach lists the documents of a DocType that the caller reads; nil: none.
+func (s *Service) reach(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType) (*Reach, error) {
+	g, err := s.guard(ctx, tx, caller, dt, permission.Read)
+	if fault.KindOf(err) == fault.Permission {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	where, err := g.where(ctx, s, tx)
+	if err != nil || where == nil {
+		return &Reach{All: true}, err
+	}
+	names, err := s.column(ctx, tx, dt, dt.Columns[doctype.ColName], where)
+	return &Reach{Names: names}, err
+}
+
+// rowsOf lists the rows in one table of the documents of a Reach.
+func (s *Service) rowsOf(ctx context.Context, tx Tx, dt, parent *doctype.DocType, table *doctype.Field, r *Reach) ([]any, error) {
+	where := doctype.AllOf{
+		doctype.Compare{Operand: doctype.Operand{Field: dt.Columns[doctype.ColParentType]}, Op: query.Eq, Value: parent.Name},
+		doctype.Compare{Operand: doctype.Operand{Field: dt.Columns[doctype.ColParentField]}, Op: query.Eq, Value: table.Name},
+	}
+	if !r.All {
+		where = append(where, doctype.Compare{Operand: doctype.Operand{Field: dt.Columns[doctype.ColParent]}, Op: query.In, Value: r.Names})
+	}
+	return s.column(ctx, tx, dt, dt.Columns[doctype.ColName], where)
+}
+
+func (r *Reach) hide(dt *doctype.DocType, shows func(string) bool) {
+	// A name no field has stands for all fields that are gone.
+	r.Some = !shows("\x00")
+	for _, f := range dt.Fields {
+		if shows(f.Name) {
+			r.Fields = append(r.Fields, f.Name)
+		} else {
+			r.Some = true
+		}
+	}
+}
