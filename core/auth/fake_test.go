@@ -45,6 +45,10 @@ func (s *fakeStore) Read(_ context.Context, fn func(document.Tx) error) error {
 	return fn(&fakeTx{store: s})
 }
 
+func (s *fakeStore) View(ctx context.Context, fn func(document.Tx) error) error {
+	return s.Read(ctx, fn)
+}
+
 func (s *fakeStore) Write(_ context.Context, _ document.Mode, fn func(document.Tx) error) error {
 	s.mu.Lock()
 	tx := &fakeTx{store: s}

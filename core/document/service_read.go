@@ -33,6 +33,13 @@ func (s *Service) viewOf(caller *identity.Caller, doc *doctype.Document, opt Rea
 	return v
 }
 
+// ReadsOnce reports whether one statement reads a document, so that it needs no
+// Store.View to be of one moment.
+func (s *Service) ReadsOnce(name string, opt ReadOptions) bool {
+	dt := s.Schema().DocType(name)
+	return dt == nil || !opt.ExpandLinks && !dt.Child && !dt.Single && len(dt.Tables) == 0
+}
+
 // AppendDocument reads one document and appends it to dst as a JSON object.
 // Errors: Missing for an unknown DocType or document, Denied without read.
 func (s *Service) AppendDocument(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, doctype, name string, opt ReadOptions) ([]byte, error) {

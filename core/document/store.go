@@ -53,6 +53,11 @@ type Store interface {
 	// statement sees what is committed.
 	Read(ctx context.Context, fn func(Tx) error) error
 
+	// View runs fn with a Tx that only reads, as Read does, but all its statements
+	// see what was committed at one moment, that of the first. fn may run more
+	// than once. A View holds a connection from its first statement on.
+	View(ctx context.Context, fn func(Tx) error) error
+
 	// Write runs fn and commits what it wrote when fn returns nil. fn may run
 	// more than once (serialization failure, deadlock, busy): it must have no
 	// effect outside the Tx except through Tx.AfterCommit.
@@ -157,6 +162,10 @@ type Tx interface {
 	// BumpEpoch makes every process forget what it knows of keys, roles,
 	// sessions, configuration and plugins after commit.
 	BumpEpoch(ctx context.Context) error
+
+	// Pause lets go of the moment of a View before a wait for the network: what is
+	// read afterwards is of a later one. It does nothing to any other Tx.
+	Pause(ctx context.Context) error
 
 	// AfterCommit runs fn once the transaction is durable, never otherwise.
 	AfterCommit(fn func())

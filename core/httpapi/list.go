@@ -20,7 +20,11 @@ func (x *exchange) list() error {
 	ctx, seen := x.observe(q.Debug)
 	buf := newBuffer()
 	defer buf.free()
-	err = x.site.Store.Read(ctx, func(tx document.Tx) (err error) {
+	run := x.site.Store.Read
+	if q.Debug || len(q.Expand) > 0 { // several statements
+		run = x.site.Store.View
+	}
+	err = run(ctx, func(tx document.Tx) (err error) {
 		buf.b = append(buf.b[:0], `{"data":`...)
 		buf.b, err = x.site.Documents.AppendList(ctx, tx, x.caller, buf.b, x.route.doctype, q)
 		return err

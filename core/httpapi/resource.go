@@ -22,7 +22,11 @@ func (x *exchange) read() error {
 	opt.WithNull = opt.ExpandLinks // reference section 1.4
 	buf := newBuffer()
 	defer buf.free()
-	err := x.site.Store.Read(x.ctx, func(tx document.Tx) (err error) {
+	run := x.site.Store.Read
+	if !x.site.Documents.ReadsOnce(x.route.doctype, opt) {
+		run = x.site.Store.View
+	}
+	err := run(x.ctx, func(tx document.Tx) (err error) {
 		buf.b = append(buf.b[:0], `{"data":`...)
 		buf.b, err = x.site.Documents.AppendDocument(x.ctx, tx, x.caller, buf.b, x.route.doctype, x.route.name, opt)
 		return err

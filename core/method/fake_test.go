@@ -25,6 +25,10 @@ func (s *fakeStore) Read(_ context.Context, fn func(document.Tx) error) error {
 	return fn(&fakeTx{readOnly: true})
 }
 
+func (s *fakeStore) View(ctx context.Context, fn func(document.Tx) error) error {
+	return s.Read(ctx, fn)
+}
+
 func (s *fakeStore) Write(_ context.Context, mode document.Mode, fn func(document.Tx) error) error {
 	s.mode = mode
 	for {

@@ -83,7 +83,7 @@ func (r *run) byVerb(ctx context.Context) (Result, error) {
 }
 
 func (r *run) read(ctx context.Context) (Result, error) {
-	err := r.service.store.Read(ctx, func(tx document.Tx) error { return r.attempt(ctx, tx, true) })
+	err := r.service.store.View(ctx, func(tx document.Tx) error { return r.attempt(ctx, tx, true) })
 	return r.res, err
 }
 

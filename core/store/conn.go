@@ -30,7 +30,8 @@ type transaction interface {
 type backend interface {
 	// reader runs statements that each see what is committed.
 	reader() conn
-	// begin starts a transaction of its own.
+	// begin starts a transaction of its own, or one that only reads, every
+	// statement of which sees the state at its first one.
 	begin(ctx context.Context, o terms) (transaction, error)
 	// brief runs fn in a transaction, its own or shared, and commits.
 	brief(ctx context.Context, fn func(conn) error) error

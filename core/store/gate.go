@@ -1,7 +1,9 @@
 package store
 
 import (
+	"context"
 	"sync"
+	"time"
 
 	"armature/core/fault"
 )
@@ -49,4 +51,23 @@ func (g *gate) close() bool {
 	g.mu.Unlock()
 	<-g.empty
 	return true
+}
+
+// takePlace waits for one of a number of places, which a channel has room for.
+func takePlace(ctx context.Context, places chan struct{}, wait time.Duration) error {
+	select {
+	case places <- struct{}{}:
+		return nil
+	default:
+	}
+	patience := time.NewTimer(wait)
+	defer patience.Stop()
+	select {
+	case places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-patience.C:
+		return errBusy()
+	}
 }

@@ -185,13 +185,13 @@ func (b *postgresBackend) begin(ctx context.Context, o terms) (transaction, erro
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	leave, err := b.takePlace(ctx, o.reads)
+	leave, err := b.admit(ctx, o.reads)
 	if err != nil {
 		return nil, err
 	}
 	t, err := b.beginOn(ctx, o.beginText(), leave)
 	if o.reads && diagnosePostgres(err).class == stalePlan { // a standby: the feature is not supported
-		if leave, err = b.takePlace(ctx, o.reads); err == nil {
+		if leave, err = b.admit(ctx, o.reads); err == nil {
 			t, err = b.beginOn(ctx, beginStandby, leave)
 		}
 	}
@@ -201,11 +201,11 @@ func (b *postgresBackend) begin(ctx context.Context, o terms) (transaction, erro
 	return t, nil
 }
 
-func (b *postgresBackend) takePlace(ctx context.Context, reads bool) (leave func(), err error) {
+func (b *postgresBackend) admit(ctx context.Context, reads bool) (leave func(), err error) {
 	if !reads {
 		return b.leaveTurn, b.takeTurn(ctx)
 	}
-	if err := b.takeOne(ctx, b.views); err != nil {
+	if err := takePlace(ctx, b.views, b.wait); err != nil {
 		return nil, err
 	}
 	if err := b.takeTurn(ctx); err != nil {
@@ -218,10 +218,10 @@ func (b *postgresBackend) takePlace(ctx context.Context, reads bool) (leave func
 // takeTurn waits until a transaction may begin: one of this store's, and one of
 // the process's.
 func (b *postgresBackend) takeTurn(ctx context.Context) error {
-	if err := b.takeOne(ctx, b.turns); err != nil || b.budget == nil {
+	if err := takePlace(ctx, b.turns, b.wait); err != nil || b.budget == nil {
 		return err
 	}
-	err := b.takeOne(ctx, b.budget.turns)
+	err := takePlace(ctx, b.budget.turns, b.wait)
 	if err != nil {
 		<-b.turns
 	}
@@ -233,24 +233,6 @@ func (b *postgresBackend) leaveTurn() {
 		<-b.budget.turns
 	}
 	<-b.turns
-}
-
-func (b *postgresBackend) takeOne(ctx context.Context, turns chan struct{}) error {
-	select {
-	case turns <- struct{}{}:
-		return nil
-	default:
-	}
-	patience := time.NewTimer(b.wait)
-	defer patience.Stop()
-	select {
-	case turns <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-patience.C:
-		return errBusy()
-	}
 }
 
 func (b *postgresBackend) ping(ctx context.Context) error { return b.writes.PingContext(ctx) }

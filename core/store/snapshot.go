@@ -88,33 +88,56 @@ func (s *Store) SetCounter(ctx context.Context, name string, value int64) error 
 	return s.explain(err, nil, "")
 }
 
+// snapshot is a reader in a transaction. It takes one of the places for those that
+// read for long, so that there is a connection for what is read by itself.
 func (b *sqliteBackend) snapshot(ctx context.Context) (transaction, error) {
-	c, err := b.pool.Conn(ctx)
-	if err != nil {
+	if err := takePlace(ctx, b.views, b.writer.wait); err != nil {
 		return nil, err
 	}
-	if _, err := c.ExecContext(ctx, "BEGIN"); err != nil {
-		return nil, errors.Join(err, c.Close())
+	tx, err := b.pool.BeginTx(context.WithoutCancel(ctx), nil)
+	if err != nil {
+		<-b.views
+		return nil, err
 	}
-	return &sqliteSnapshot{c}, nil
+	return &sqliteSnapshot{tx, b}, nil
 }
 
-// sqliteSnapshot is a reader in a transaction.
-type sqliteSnapshot struct{ c *sql.Conn }
+// sqliteSnapshot is a reader in a transaction, with the statements of the pool.
+type sqliteSnapshot struct {
+	tx *sql.Tx
+	b  *sqliteBackend
+}
 
 func (r *sqliteSnapshot) query(ctx context.Context, st *statement, args []any, fn rowFunc) error {
-	rows, err := r.c.QueryContext(ctx, st.text, args...)
-	return scan(rows, err, len(st.cells), fn)
+	if !st.cancellable() {
+		ctx = context.WithoutCancel(ctx)
+	}
+	if st.fleeting {
+		rows, err := r.tx.QueryContext(ctx, st.text, args...)
+		return scan(rows, err, len(st.cells), fn)
+	}
+	p, err := r.b.texts.take(ctx, st.text)
+	if err != nil {
+		return err
+	}
+	defer p.release()
+	stmt := r.tx.StmtContext(ctx, p.stmt)
+	rows, err := stmt.QueryContext(ctx, args...)
+	return errors.Join(scan(rows, err, len(st.cells), fn), stmt.Close())
 }
 
 func (r *sqliteSnapshot) exec(context.Context, *statement, []any) (int64, error) {
 	return 0, errSnapshot
 }
-func (r *sqliteSnapshot) commit(context.Context) error { return errSnapshot }
+
+func (r *sqliteSnapshot) commit(context.Context) error {
+	r.rollback() // nothing was written
+	return nil
+}
 
 func (r *sqliteSnapshot) rollback() {
-	_, _ = r.c.ExecContext(context.Background(), "ROLLBACK")
-	_ = r.c.Close()
+	_ = r.tx.Rollback()
+	<-r.b.views
 }
 
 var errSnapshot = errors.New("store: a snapshot only reads")

@@ -22,6 +22,7 @@ type sqliteBackend struct {
 	pool   *sql.DB // readers
 	texts  *statements
 	writer *writer
+	views  chan struct{} // places for transactions that only read
 	gone   chan struct{} // closed: the background work has ended
 	stop   context.CancelFunc
 }
@@ -47,10 +48,10 @@ func OpenSQLite(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, w.close())
 	}
-	pool.SetMaxOpenConns(o.MaxConns)
+	pool.SetMaxOpenConns(2 * o.MaxConns) // half of them for views
 	pool.SetMaxIdleConns(o.MaxConns)
 	pool.SetConnMaxIdleTime(time.Minute)
-	b := &sqliteBackend{pool: pool, texts: newStatements(pool, maxPrepared), writer: w, gone: make(chan struct{})}
+	b := &sqliteBackend{pool: pool, texts: newStatements(pool, maxPrepared), writer: w, views: make(chan struct{}, o.MaxConns), gone: make(chan struct{})}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	b.stop = stop
 	go b.checkpoints(background, o)

@@ -128,6 +128,30 @@ func (s *Store) Read(ctx context.Context, fn func(document.Tx) error) error {
 	return fn(&tx{s: s, kind: viewing, conn: s.backend.reader()})
 }
 
+// View implements document.Store. A transaction that only read is committed, too:
+// what it has told is true only then.
+func (s *Store) View(ctx context.Context, fn func(document.Tx) error) error {
+	if err := s.gate.enter(); err != nil {
+		return err
+	}
+	defer s.gate.leave()
+	return s.retry(ctx, time.Now().Add(s.retryFor), func() (class, error) {
+		t := &tx{s: s, kind: viewing, moment: true}
+		err := s.runAlone(ctx, t, fn)
+		return t.why, err
+	})
+}
+
+// Pause implements document.Tx.
+func (t *tx) Pause(ctx context.Context) error {
+	if !t.moment || t.own == nil {
+		return nil
+	}
+	own := t.own
+	t.own, t.conn = nil, nil
+	return t.fail(own.commit(ctx), nil, "")
+}
+
 // Versions implements document.Store.
 func (s *Store) Versions(ctx context.Context) (v document.Versions, err error) {
 	if err := s.gate.enter(); err != nil {

@@ -26,8 +26,9 @@ type tx struct {
 	conn conn        // nil: a whole transaction that has not begun
 	own  transaction // the transaction this tx began and must end
 
-	race  *race   // of the Write that this is an attempt of; nil: only reads
-	unset []marks // savepoints to set when the transaction begins
+	race   *race   // of the Write that this is an attempt of; nil: only reads
+	moment bool    // viewing: all statements in one transaction
+	unset  []marks // savepoints to set when the transaction begins
 
 	at        claim   // what the latest statement is about
 	touched   []claim // what was locked or changed
@@ -160,7 +161,7 @@ func (t *tx) ready(ctx context.Context, at claim) error {
 	case t.conn != nil:
 		return nil
 	}
-	own, err := t.race.begin(ctx, at)
+	own, err := t.begin(ctx, at)
 	if err != nil {
 		return t.fail(err, nil, "")
 	}
@@ -174,6 +175,13 @@ func (t *tx) ready(ctx context.Context, at claim) error {
 	return nil
 }
 
+func (t *tx) begin(ctx context.Context, at claim) (transaction, error) {
+	if t.moment {
+		return t.s.backend.begin(ctx, terms{reads: true})
+	}
+	return t.race.begin(ctx, at)
+}
+
 // fail explains an error of a statement and remembers it where it ends the
 // transaction.
 func (t *tx) fail(err error, dt *doctype.DocType, name string) error {
@@ -182,7 +190,7 @@ func (t *tx) fail(err error, dt *doctype.DocType, name string) error {
 	}
 	explained := t.s.explain(err, dt, name)
 	t.diagnose(err)
-	if t.kind == whole {
+	if t.kind == whole || t.moment {
 		t.failed = explained
 	}
 	return explained

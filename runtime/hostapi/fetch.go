@@ -75,6 +75,11 @@ func (st *State) callOut(name string, dst []byte, in *outgoing, send func(*HTTPR
 	if err := st.countFetch(name); err != nil {
 		return nil, err
 	}
+	if st.call.Tx != nil { // a GET that has read keeps no connection while it waits
+		if err := st.call.Tx.Pause(st.base); err != nil {
+			return nil, err
+		}
+	}
 	st.call.Outside = true
 	answer, err := send(r)
 	if err != nil {

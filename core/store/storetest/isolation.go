@@ -26,6 +26,7 @@ func testIsolation(t *testing.T, open func(testing.TB) document.Store) {
 	t.Run("phantom", func(t *testing.T) { phantom(t, s) })
 	t.Run("transfers", func(t *testing.T) { transfers(t, s) })
 	t.Run("different rows", func(t *testing.T) { differentRows(t, s) })
+	t.Run("one moment", func(t *testing.T) { oneMoment(t, s) })
 	t.Run("a caught loss", func(t *testing.T) { caughtLoss(t, s) })
 }
 
@@ -253,6 +254,58 @@ func differentRows(t *testing.T, s *site) {
 		if n := s.get(t, s.task, fmt.Sprintf("mine %d", w)).Int("count"); n != 40*int64(len(cases)) {
 			t.Errorf("row %d counted %d, want %d", w, n, 40*len(cases))
 		}
+	}
+}
+
+// oneMoment: a document tells how many rows it has, and readers count them.
+func oneMoment(t *testing.T, s *site) {
+	d := doc(s.task, "parent")
+	s.insert(t, d)
+	stop := make(chan struct{})
+	written := make(chan error, 1)
+	go func() {
+		written <- func() error {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return nil
+				default:
+				}
+				d := doc(s.task, "parent", "count", int64(n%5))
+				d.PutRows("steps", s.steps("parent", []string{"a", "b", "c", "d"}[:n%5]...))
+				err := s.Write(t.Context(), document.Brief, func(tx document.Tx) error {
+					_, err := tx.Update(t.Context(), s.sc, d, []*doctype.Field{s.task.Field("count")}, []*doctype.Field{s.task.Field("steps")}, "")
+					return err
+				})
+				if err != nil {
+					return err
+				}
+			}
+		}()
+	}()
+	together(t, 3, func(int) error {
+		for range 300 {
+			err := s.View(t.Context(), func(tx document.Tx) error {
+				for range 2 {
+					d, err := s.seen(t, tx, "parent")
+					if err != nil {
+						return err
+					}
+					if n := int64(len(d.Rows("steps"))); n != d.Int("count") {
+						t.Errorf("count: %d beside %d rows", d.Int("count"), n)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	close(stop)
+	if err := <-written; err != nil {
+		t.Error(err)
 	}
 }
 
