@@ -57,6 +57,8 @@ var arrows = []arrow{
 		"time is counted before it is known who asks for what, so it knows no HTTP route, document or method"},
 	{"core/file", []string{"core/file/...", "core/document", "core/doctype", "core/query", "core/permission", "core/identity", "core/fault"},
 		"a file is a document with bytes beside it; where the bytes are is below it"},
+	{"core/share", []string{"core/document", "core/doctype", "core/query", "core/permission", "core/identity", "core/fault"},
+		"a share is a document about a document; what it opens is asked at the door"},
 	{"core/openapi", []string{"core/doctype", "core/permission", "core/identity", "core/fault"},
 		"it describes what there is and serves nothing itself"},
 	{"core/egress", []string{"core/trace", "core/fault"}, "the one way out knows nobody who uses it"},

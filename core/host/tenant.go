@@ -20,6 +20,7 @@ import (
 	"armature/core/method"
 	"armature/core/oauth"
 	"armature/core/ratelimit"
+	"armature/core/share"
 	"armature/core/site"
 	"armature/core/store"
 	"armature/core/web"
@@ -34,6 +35,7 @@ type Tenant struct {
 	Files     *file.Service
 	Connected *connectedapp.Service
 	OAuth     *oauth.Service
+	Shares    *share.Service
 
 	set      *Set
 	entry    *entry
@@ -119,7 +121,8 @@ func (s *Set) openTenant(ctx context.Context, r *Record) (t *Tenant, err error) 
 		return nil, err
 	}
 	address := func() string { return t.Site.Config().URL() }
-	hooks := []document.Hooks{t.Auth.Hooks(), t.OAuth.Hooks(), t.Files.Hooks(), connectedapp.Hooks(catalog, secret, address)}
+	t.Shares = t.newShares()
+	hooks := []document.Hooks{t.Auth.Hooks(), t.Shares.Hooks(), t.OAuth.Hooks(), t.Files.Hooks(), connectedapp.Hooks(catalog, secret, address)}
 	var guests document.Hooks
 	if s.c.Plugins != nil {
 		if t.invoker, guests, err = s.c.Plugins.Open(name, r.Folder); err != nil {
@@ -142,7 +145,7 @@ func (s *Set) openTenant(ctx context.Context, r *Record) (t *Tenant, err error) 
 		Store: t.Store, Catalog: catalog, Documents: t.Documents, Secret: secret, Egress: s.c.Egress, Now: t.Site.Now,
 		Base: address, Setting: t.setting, Logger: t.log,
 	})
-	t.table, err = method.NewTable(append([][]*method.Method{method.Framework(s.c.Version), t.userMethods(), t.connectedMethods()}, s.c.Methods...)...)
+	t.table, err = method.NewTable(append([][]*method.Method{method.Framework(s.c.Version), t.userMethods(), t.shareMethods(), t.connectedMethods()}, s.c.Methods...)...)
 	if err != nil {
 		return nil, err
 	}
