@@ -80,7 +80,7 @@ func (s *Service) DeleteMode(doctype string) Mode {
 func (s *Service) WriteMode(typeName string) Mode {
 	mode := Single
 	if dt := s.Schema().DocType(typeName); dt != nil && dt.Child {
-		return Alone // it is a document with rows that changes, which one is not known yet
+		return Guest // it is a document with rows that changes, which one is not known yet
 	}
 	if dt := s.Schema().DocType(typeName); dt != nil && (len(dt.Tables) > 0 || dt.Track || dt.Counts()) {
 		mode = Brief
@@ -90,7 +90,7 @@ func (s *Service) WriteMode(typeName string) Mode {
 			continue
 		}
 		if h.Guest(typeName) {
-			return Alone
+			return Guest
 		}
 		mode = Brief
 	}

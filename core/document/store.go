@@ -29,10 +29,13 @@ var ErrUnmet = errors.New("a document that the write needs does not exist")
 type Mode uint8
 
 const (
+	// Guest is Alone for a function in which code of plugins may run: it waits for
+	// its turn behind those that promise to run none.
+	Guest Mode = iota
 	// Alone takes a transaction of its own for as long as the function runs. It
 	// begins at the first call of the Tx, so a function that never touches
 	// documents never takes a writer.
-	Alone Mode = iota
+	Alone
 	// Brief promises no guest code and no network: the store may commit several
 	// functions together. If that commit fails, all of them fail.
 	Brief
@@ -83,6 +86,12 @@ type Versions struct {
 
 // Tx is a transaction, or for Store.Read a view. It belongs to one goroutine.
 type Tx interface {
+	// OnBegin has fn called when the transaction begins to keep others from
+	// writing, at once if it does already, in place of the fn given before; nil:
+	// nobody is called. In mode Guest it will wait for its turn with others of the
+	// party. A view and a shared transaction keep nobody.
+	OnBegin(party string, fn func(*Hold))
+
 	// Get reads one document with its child rows; Missing when there is none.
 	// With lock the row stays locked until the transaction ends. The DocTypes of
 	// child rows come from sc.

@@ -70,7 +70,7 @@ func (x *exchange) write(fn func(tx document.Tx) (*doctype.Document, error)) err
 	buf := newBuffer()
 	defer buf.free()
 	docs := x.site.Documents
-	err := x.site.Store.Write(x.ctx, docs.WriteMode(x.route.doctype), func(tx document.Tx) error {
+	err := x.site.Store.Write(document.WithParty(x.ctx, x.route.doctype), docs.WriteMode(x.route.doctype), func(tx document.Tx) error {
 		doc, err := fn(tx)
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func (x *exchange) write(fn func(tx document.Tx) (*doctype.Document, error)) err
 // remove answers DELETE /api/resource/:doctype/:name.
 func (x *exchange) remove() error {
 	docs := x.site.Documents
-	err := x.site.Store.Write(x.ctx, docs.DeleteMode(x.route.doctype), func(tx document.Tx) error {
+	err := x.site.Store.Write(document.WithParty(x.ctx, x.route.doctype), docs.DeleteMode(x.route.doctype), func(tx document.Tx) error {
 		return docs.Delete(x.ctx, tx, x.caller, x.route.doctype, x.route.name)
 	})
 	if err != nil {

@@ -90,7 +90,8 @@ func (r *run) read(ctx context.Context) (Result, error) {
 // write runs the method in a transaction of its own. end is nil to commit, or
 // document.ErrRollback.
 func (r *run) write(ctx context.Context, end error) (Result, error) {
-	err := r.service.store.Write(ctx, document.Alone, func(tx document.Tx) error {
+	ctx = document.WithParty(ctx, r.found.method.Path)
+	err := r.service.store.Write(ctx, document.Guest, func(tx document.Tx) error {
 		if err := r.attempt(ctx, tx, false); err != nil {
 			return err
 		}

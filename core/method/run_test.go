@@ -150,7 +150,7 @@ func TestTransaction(t *testing.T) {
 			if got := (counts{st.reads, st.runs, st.commits, st.rollbacks}); got != tt.want {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
-			if st.mode != document.Alone {
+			if st.mode != document.Guest {
 				t.Errorf("mode %v", st.mode)
 			}
 		})

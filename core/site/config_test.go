@@ -68,11 +68,11 @@ func TestParseConfigRefuses(t *testing.T) {
 
 func TestPluginLimits(t *testing.T) {
 	c, err := site.ParseConfig([]byte(`{"plugin_limits": {"memory": 1, "cpu_ms": 2, "wall_ms": 3, "depth": 4,
-		"input": 5, "output": 6, "host_calls": 7, "log": 8, "http": 9}, "record_failed_calls": true}`))
+		"input": 5, "output": 6, "host_calls": 7, "log": 8, "http": 9, "tx_ms": 10}, "record_failed_calls": true}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := c.PluginLimits(), (site.PluginLimits{1, 2, 3, 4, 5, 6, 7, 8, 9}); got != want || !c.RecordFailedCalls() {
+	if got, want := c.PluginLimits(), (site.PluginLimits{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}); got != want || !c.RecordFailedCalls() {
 		t.Errorf("limits %+v, want %+v", got, want)
 	}
 	c, err = c.With("plugin_limits", json.RawMessage(`{"log": 10}`))

@@ -21,6 +21,7 @@ type PluginLimits struct {
 	HostCalls int
 	Log       int // bytes of all lines of a call
 	HTTP      int // outgoing requests
+	TxMs      int // milliseconds on the clock that a transaction is kept open
 }
 
 // PluginLimits bounds the calls of plugins (key "plugin_limits").
@@ -64,6 +65,7 @@ var pluginLimits = map[string]pluginLimit{
 	"host_calls": {"calls", 1<<31 - 1, func(l *PluginLimits) *int { return &l.HostCalls }},
 	"log":        {"bytes", 1<<31 - 1, func(l *PluginLimits) *int { return &l.Log }},
 	"http":       {"requests", 1<<31 - 1, func(l *PluginLimits) *int { return &l.HTTP }},
+	"tx_ms":      {"milliseconds", 86_400_000, func(l *PluginLimits) *int { return &l.TxMs }},
 }
 
 func readPluginLimits(c *Config, value json.RawMessage) error {

@@ -144,7 +144,7 @@ func TestIndexNames(t *testing.T) {
 func TestJobsKeepTheirOrder(t *testing.T) {
 	s := openTemporary(t)
 	w := s.backend.(*sqliteBackend).writer
-	own, err := w.begin(t.Context())
+	own, err := w.begin(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestJobsKeepTheirOrder(t *testing.T) {
 		}()
 		for queued := 0; queued <= i; {
 			w.mu.Lock()
-			queued = len(w.queue)
+			queued = len(w.first)
 			w.mu.Unlock()
 		}
 	}

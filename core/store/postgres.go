@@ -28,9 +28,10 @@ type postgresBackend struct {
 	kept   *sql.DB
 	// turns are the transactions that may be open at once: fewer than there are
 	// connections, so that what runs by itself never waits for one of them.
-	turns  chan struct{}
+	turns  *admission
 	views  chan struct{} // those of them that only read
 	wait   time.Duration
+	name   string  // of the schema, under which its guests share the budget
 	budget *Budget // nil: none
 }
 
@@ -60,9 +61,10 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 	}
 	b := &postgresBackend{
 		writes: postgresPool(config, writers, o),
-		turns:  make(chan struct{}, writers-1),
+		turns:  newAdmission(writers-1, o.WriteWait),
 		views:  make(chan struct{}, max(1, (writers-1)/2)),
 		wait:   o.WriteWait,
+		name:   schema,
 		budget: o.Budget,
 	}
 	planned := config.Copy()
@@ -185,13 +187,13 @@ func (b *postgresBackend) begin(ctx context.Context, o terms) (transaction, erro
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	leave, err := b.admit(ctx, o.reads)
+	leave, err := b.admit(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	t, err := b.beginOn(ctx, o.beginText(), leave)
 	if o.reads && diagnosePostgres(err).class == stalePlan { // a standby: the feature is not supported
-		if leave, err = b.admit(ctx, o.reads); err == nil {
+		if leave, err = b.admit(ctx, o); err == nil {
 			t, err = b.beginOn(ctx, beginStandby, leave)
 		}
 	}
@@ -201,38 +203,46 @@ func (b *postgresBackend) begin(ctx context.Context, o terms) (transaction, erro
 	return t, nil
 }
 
-func (b *postgresBackend) admit(ctx context.Context, reads bool) (leave func(), err error) {
-	if !reads {
-		return b.leaveTurn, b.takeTurn(ctx)
+func (b *postgresBackend) admit(ctx context.Context, o terms) (leave func(), err error) {
+	if !o.reads {
+		return func() { b.leaveTurn(o.party) }, b.takeTurn(ctx, o.party)
 	}
 	if err := takePlace(ctx, b.views, b.wait); err != nil {
 		return nil, err
 	}
-	if err := b.takeTurn(ctx); err != nil {
+	if err := b.takeTurn(ctx, ""); err != nil {
 		<-b.views
 		return nil, err
 	}
-	return func() { b.leaveTurn(); <-b.views }, nil
+	return func() { b.leaveTurn(""); <-b.views }, nil
 }
 
-// takeTurn waits until a transaction may begin: one of this store's, and one of
-// the process's.
-func (b *postgresBackend) takeTurn(ctx context.Context) error {
-	if err := takePlace(ctx, b.turns, b.wait); err != nil || b.budget == nil {
+// takeTurn waits until a transaction of a party may begin: one of this store's, and
+// one of the process's, where the guests of a site are a party.
+func (b *postgresBackend) takeTurn(ctx context.Context, party string) error {
+	if err := b.turns.turnFor(ctx, party, 0); err != nil || b.budget == nil {
 		return err
 	}
-	err := takePlace(ctx, b.budget.turns, b.wait)
+	err := b.budget.turns.turnFor(ctx, b.guestsOf(party), b.wait)
 	if err != nil {
-		<-b.turns
+		b.turns.release(party)
 	}
 	return err
 }
 
-func (b *postgresBackend) leaveTurn() {
+func (b *postgresBackend) leaveTurn(party string) {
 	if b.budget != nil {
-		<-b.budget.turns
+		b.budget.turns.release(b.guestsOf(party))
 	}
-	<-b.turns
+	b.turns.release(party)
+}
+
+// guestsOf is the party that a party of this store is among those of all stores.
+func (b *postgresBackend) guestsOf(party string) string {
+	if party == "" {
+		return ""
+	}
+	return b.name
 }
 
 func (b *postgresBackend) ping(ctx context.Context) error { return b.writes.PingContext(ctx) }

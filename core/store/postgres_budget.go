@@ -22,7 +22,7 @@ import (
 // another connection, and would wait for ever if transactions had them all.
 type Budget struct {
 	most  int
-	turns chan struct{} // transactions
+	turns *admission // transactions
 
 	mu      sync.Mutex
 	open    int
@@ -37,7 +37,7 @@ const MinBudget = 4
 // MinBudget.
 func NewBudget(conns int) *Budget {
 	conns = max(conns, MinBudget)
-	return &Budget{most: conns, turns: make(chan struct{}, conns/2), pools: map[*sql.DB]int{}}
+	return &Budget{most: conns, turns: newAdmission(conns/2, 0), pools: map[*sql.DB]int{}}
 }
 
 // reclaimEvery is how often whoever waits looks for connections that have become

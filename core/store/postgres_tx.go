@@ -28,8 +28,9 @@ func turnTable(n int) string { return fmt.Sprintf("armature_turn_%02d", n) }
 
 // terms say how a transaction begins.
 type terms struct {
-	reads bool  // it only reads, from one moment
-	turns []int // what it waits for before anything is read
+	reads bool   // it only reads, from one moment
+	turns []int  // what it waits for before anything is read
+	party string // who waits with others of that name; empty: it runs no guests and goes before those that do
 }
 
 // beginText makes every transaction serializable: what it read is still so when

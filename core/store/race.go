@@ -25,9 +25,9 @@ func (s *Store) newRace() *race {
 
 // begin starts the transaction of an attempt. It takes its turn where earlier
 // attempts lost repeatedly, or where others do who begin alike.
-func (r *race) begin(ctx context.Context, first claim) (transaction, error) {
+func (r *race) begin(ctx context.Context, first claim, party string) (transaction, error) {
 	if !r.s.engine.races {
-		return r.s.backend.begin(ctx, terms{})
+		return r.s.backend.begin(ctx, terms{party: party})
 	}
 	r.first = first
 	claims := r.s.contention.wanted(first)
@@ -35,7 +35,7 @@ func (r *race) begin(ctx context.Context, first claim) (transaction, error) {
 		claims = append(claims, r.claims...)
 	}
 	claims = inOrder(claims)
-	var o terms
+	o := terms{party: party}
 	if len(claims) > 0 {
 		waiting, cancel := context.WithDeadline(ctx, r.deadline)
 		defer cancel()

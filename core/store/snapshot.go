@@ -144,10 +144,10 @@ var errSnapshot = errors.New("store: a snapshot only reads")
 
 // snapshot asks for no place among those that read: a backup takes long.
 func (b *postgresBackend) snapshot(ctx context.Context) (transaction, error) {
-	if err := b.takeTurn(ctx); err != nil {
+	if err := b.takeTurn(ctx, ""); err != nil {
 		return nil, err
 	}
-	t, err := b.beginOn(ctx, beginStandby+"; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0", b.leaveTurn)
+	t, err := b.beginOn(ctx, beginStandby+"; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0", func() { b.leaveTurn("") })
 	if err != nil {
 		return nil, err
 	}

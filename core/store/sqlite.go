@@ -102,7 +102,7 @@ func (b *sqliteBackend) begin(ctx context.Context, o terms) (transaction, error)
 	if o.reads {
 		return b.snapshot(ctx)
 	}
-	return b.writer.begin(ctx)
+	return b.writer.begin(ctx, o.party)
 }
 
 func (b *sqliteBackend) brief(ctx context.Context, fn func(conn) error) error {

@@ -37,7 +37,7 @@ func (w *writer) checkpoint(ctx context.Context, last uint64) (uint64, error) {
 	if err := w.acquire(&job{ctx: ctx}); err != nil {
 		return last, nil // busy: SQLite's own checkpoints must do
 	}
-	defer w.release()
+	defer w.release("")
 	if w.writes == last {
 		return last, nil
 	}

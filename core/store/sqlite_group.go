@@ -21,6 +21,8 @@ const (
 // job is a function waiting for the writer. fn nil: it wants the writer itself.
 type job struct {
 	ctx       context.Context
+	party     string        // whose guests run in the transaction; empty: none do
+	wait      time.Duration // for the turn; 0: as long as the line says
 	fn        func(conn) error
 	savepoint bool // fn runs several statements, which belong together
 
@@ -64,7 +66,7 @@ func (w *writer) group(ctx context.Context, j *job) error {
 // leave its goroutine (runtime.Goexit), which no recover sees.
 func (w *writer) lead(own *job) {
 	g := &batch{w: w, leader: own}
-	defer w.release()
+	defer w.release("")
 	defer g.end()
 	if g.err = w.control("BEGIN IMMEDIATE"); g.err != nil {
 		own.err = g.err

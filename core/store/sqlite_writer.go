@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"sync"
 	"time"
 )
 
@@ -17,11 +16,7 @@ type writer struct {
 	db    *sql.DB
 	conn  *sql.Conn
 	texts *statements
-	wait  time.Duration
-
-	mu    sync.Mutex
-	taken bool
-	queue []*job
+	*admission
 
 	writes uint64 // groups and transactions committed; by whoever has the writer
 }
@@ -56,55 +51,13 @@ func openWriter(ctx context.Context, path string, o Options) (*writer, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &writer{db: db, conn: c, texts: newStatements(c, maxPrepared), wait: o.WriteWait}, nil
+	return &writer{db: db, conn: c, texts: newStatements(c, maxPrepared), admission: newAdmission(1, o.WriteWait)}, nil
 }
 
 func (w *writer) close() error {
+	w.admission.close()
 	w.texts.close()
 	return errors.Join(w.conn.Close(), w.db.Close())
-}
-
-// acquire waits until the job leads, or is done because another led.
-func (w *writer) acquire(j *job) error {
-	w.mu.Lock()
-	if !w.taken {
-		w.taken = true
-		w.mu.Unlock()
-		return nil
-	}
-	j.turn = make(chan struct{})
-	w.queue = append(w.queue, j)
-	w.mu.Unlock()
-
-	patience := time.NewTimer(w.wait)
-	defer patience.Stop()
-	var err error
-	select {
-	case <-j.turn:
-		return nil
-	case <-j.ctx.Done():
-		err = j.ctx.Err()
-	case <-patience.C:
-		err = errBusy()
-	}
-	if w.leave(j) {
-		return err
-	}
-	<-j.turn // its turn has come; it cannot be given back
-	return nil
-}
-
-// leave takes a job out of the queue, unless somebody has taken it out.
-func (w *writer) leave(j *job) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i, queued := range w.queue {
-		if queued == j {
-			w.queue = append(w.queue[:i], w.queue[i+1:]...)
-			return true
-		}
-	}
-	return false
 }
 
 // next takes the first job that can share the leader's transaction. One that
@@ -112,44 +65,32 @@ func (w *writer) leave(j *job) bool {
 func (w *writer) next() *job {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.queue) == 0 || w.queue[0].fn == nil {
+	if len(w.first) == 0 || w.first[0].fn == nil {
 		return nil
 	}
-	j := w.queue[0]
-	w.queue = w.queue[1:]
-	return j
+	return w.shift()
 }
 
-// release hands the writer to the first in the queue.
-func (w *writer) release() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.queue) == 0 {
-		w.taken = false
-		return
-	}
-	j := w.queue[0]
-	w.queue = w.queue[1:]
-	close(j.turn)
-}
-
-// begin takes the writer until the transaction ends.
-func (w *writer) begin(ctx context.Context) (transaction, error) {
-	if err := w.acquire(&job{ctx: ctx}); err != nil {
+// begin takes the writer for a party until the transaction ends.
+func (w *writer) begin(ctx context.Context, party string) (transaction, error) {
+	if err := w.turnFor(ctx, party, 0); err != nil {
 		return nil, err
 	}
 	if err := w.control("BEGIN IMMEDIATE"); err != nil {
-		w.release()
+		w.release(party)
 		return nil, err
 	}
-	return &aloneTx{w}, nil
+	return &aloneTx{w, party}, nil
 }
 
 // aloneTx is a transaction that has the writer for itself.
-type aloneTx struct{ *writer }
+type aloneTx struct {
+	*writer
+	party string
+}
 
 func (t *aloneTx) commit(context.Context) error {
-	defer t.release()
+	defer t.release(t.party)
 	err := t.control("COMMIT")
 	if err != nil {
 		t.abandon()
@@ -160,7 +101,7 @@ func (t *aloneTx) commit(context.Context) error {
 }
 
 func (t *aloneTx) rollback() {
-	defer t.release()
+	defer t.release(t.party)
 	t.abandon()
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"armature/core/doctype"
 	"armature/core/document"
@@ -34,6 +35,10 @@ type tx struct {
 	touched   []claim // what was locked or changed
 	predicate bool    // lost over what it had only read
 	looked    bool    // something was read, which may be why it wrote
+
+	party string        // who waits for the turn; empty: it runs no guests
+	held  document.Hold // of a whole transaction that has begun
+	begun func(*document.Hold)
 
 	wrote   bool  // single: the write is spent
 	reading bool  // rows are being handed out
@@ -70,6 +75,9 @@ func (s *Store) write(ctx context.Context, mode document.Mode, fn func(document.
 		r.numbers.again()
 		t = &tx{s: s, kind: whole, race: r}
 		defer r.end(t)
+		if mode == document.Guest {
+			t.party = document.PartyOf(ctx)
+		}
 		err := run(ctx, t, fn)
 		if t.why == duplicate && t.looked && s.engine.races {
 			return raced, err
@@ -166,6 +174,9 @@ func (t *tx) ready(ctx context.Context, at claim) error {
 		return t.fail(err, nil, "")
 	}
 	t.own, t.conn = own, own
+	if t.held.Since = time.Now(); t.begun != nil {
+		t.begun(&t.held)
+	}
 	for _, mark := range t.unset {
 		if err := t.control(ctx, mark.set); err != nil {
 			return err
@@ -179,7 +190,20 @@ func (t *tx) begin(ctx context.Context, at claim) (transaction, error) {
 	if t.moment {
 		return t.s.backend.begin(ctx, terms{reads: true})
 	}
-	return t.race.begin(ctx, at)
+	return t.race.begin(ctx, at, t.party)
+}
+
+// OnBegin implements document.Tx.
+func (t *tx) OnBegin(party string, fn func(*document.Hold)) {
+	if t.kind != whole || t.conn != nil && t.own == nil {
+		return // it keeps nobody
+	}
+	if t.party != "" {
+		t.party = party
+	}
+	if t.begun = fn; t.own != nil && fn != nil {
+		fn(&t.held)
+	}
 }
 
 // fail explains an error of a statement and remembers it where it ends the

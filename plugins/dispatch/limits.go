@@ -30,24 +30,11 @@ func engineLimits(l manifest.Limits) engine.Limits {
 
 // trafficLimits is the same for what passes between guest and host.
 func trafficLimits(l manifest.Limits) hostapi.Limits {
-	return hostapi.Limits{Input: l.Input, Output: l.Output, Log: l.Log, HTTP: l.HTTP}
+	return hostapi.Limits{Input: l.Input, Output: l.Output, Log: l.Log, HTTP: l.HTTP, Tx: time.Duration(l.TxMs) * time.Millisecond}
 }
 
 // traffic is what a plugin may pass: what its manifest asks for, or the default, as
 // far as the server allows it.
 func traffic(l manifest.Limits, server hostapi.Limits) hostapi.Limits {
-	server = hostapi.Limits{
-		Input:  or(server.Input, hostapi.DefaultLimits.Input),
-		Output: or(server.Output, hostapi.DefaultLimits.Output),
-		Log:    or(server.Log, hostapi.DefaultLimits.Log),
-		HTTP:   or(server.HTTP, hostapi.DefaultLimits.HTTP),
-	}
-	return trafficLimits(l).Within(server)
-}
-
-func or(v, d int) int {
-	if v <= 0 {
-		return d
-	}
-	return v
+	return trafficLimits(l).Or(hostapi.DefaultLimits).Within(server)
 }

@@ -92,8 +92,9 @@ type Limits struct {
 	Input     int `json:"input,omitempty"`  // bytes
 	Output    int `json:"output,omitempty"` // bytes
 	HostCalls int `json:"host_calls,omitempty"`
-	Log       int `json:"log,omitempty"`  // bytes
-	HTTP      int `json:"http,omitempty"` // requests
+	Log       int `json:"log,omitempty"`   // bytes
+	HTTP      int `json:"http,omitempty"`  // requests
+	TxMs      int `json:"tx_ms,omitempty"` // milliseconds on the clock that a transaction is kept open
 }
 
 // Parse reads and validates a manifest. An error is an *Error: it says where in the

@@ -176,5 +176,6 @@ func (l Limits) validate() error {
 		within("host_calls", l.HostCalls, 100_000),
 		within("log", l.Log, 1<<20),
 		within("http", l.HTTP, 32),
+		within("tx_ms", l.TxMs, 60_000),
 	)
 }

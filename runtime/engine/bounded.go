@@ -12,6 +12,7 @@ import (
 // the Call, because others may keep it for longer.
 type bounded struct {
 	base     context.Context
+	outer    *bounded // the base, where it is one of the same call: they end together
 	deadline time.Time
 
 	mu     sync.Mutex
@@ -77,5 +78,8 @@ func (b *bounded) end() {
 	b.ended = true
 	if b.cancel != nil {
 		b.cancel()
+	}
+	if b.outer != nil {
+		b.outer.end()
 	}
 }

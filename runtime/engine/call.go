@@ -31,6 +31,9 @@ type Call struct {
 	// its module's Birth.
 	Senses Senses
 
+	// Due ends the call before its limits do; zero: nothing does.
+	Due Due
+
 	// Memo is what an interpreter keeps about the call.
 	Memo any
 
@@ -44,6 +47,7 @@ type Call struct {
 	ctx          *bounded // base with the deadline, once asked for
 	started      time.Time
 	deadline     time.Time
+	overdue      Due    // what the deadline is for; zero: the call itself
 	limits       Limits // in force
 	prepaid      uint64 // fuel spent on initialising an instance for this call alone
 	usage        Usage
@@ -106,6 +110,28 @@ func (c *Call) Context() context.Context {
 	}
 	return c.ctx
 }
+
+// Due is a moment by which a call must have ended because of something it keeps
+// from others.
+type Due struct {
+	At      time.Time     // zero: there is none
+	Allowed time.Duration // and For: what the error says, such as "a lock may be kept for 2s"
+	For     string
+}
+
+// Until lowers the deadline of a call under way.
+func (c *Call) Until(d Due) {
+	if d.At.IsZero() || !d.At.Before(c.deadline) {
+		return
+	}
+	c.deadline, c.overdue = d.At, d
+	if c.ctx != nil {
+		c.ctx = &bounded{base: c.ctx, outer: c.ctx, deadline: d.At}
+	}
+}
+
+// CheckTime ends the call when its time is up or its caller is gone.
+func (c *Call) CheckTime() { c.checkTime() }
 
 // Read returns length bytes of the guest's memory at ptr. The slice is the
 // memory itself: it is valid until the host function returns. A range outside

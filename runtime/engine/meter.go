@@ -73,8 +73,21 @@ func (c *Call) checkTime() {
 		panic(&abort{reason: Canceled, err: err})
 	}
 	if !time.Now().Before(c.deadline) {
-		panic(&abort{reason: Deadline, detail: c.limits.Wall.String(), err: context.DeadlineExceeded})
+		panic(&abort{reason: Deadline, detail: c.allowed(), err: context.DeadlineExceeded})
 	}
+}
+
+// allowed is what the deadline is about.
+func (c *Call) allowed() string {
+	if c.overdue.For == "" {
+		return c.limits.Wall.String()
+	}
+	return c.overdue.For + " " + c.overdue.Allowed.String()
+}
+
+// Overdue is the error of a call that has ended after its deadline.
+func (c *Call) Overdue() *Error {
+	return &Error{Reason: Deadline, Export: c.Export, Detail: c.allowed(), Err: context.DeadlineExceeded}
 }
 
 // turn is the admission slot of a chain of nested calls, which run on one

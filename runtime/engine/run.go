@@ -128,6 +128,8 @@ func (c *Call) begin(ctx context.Context, m *Module) {
 	if d, ok := ctx.Deadline(); ok && d.Before(c.deadline) {
 		c.deadline = d
 	}
+	c.overdue = Due{}
+	c.Until(c.Due)
 	if c.Parent == nil {
 		c.own.party = c.Party
 		c.turn = &c.own
@@ -137,7 +139,7 @@ func (c *Call) begin(ctx context.Context, m *Module) {
 	c.turn, c.nesting = p.turn, p.nesting+1
 	c.limits.Fuel = min(c.limits.Fuel, p.fuelLeft())
 	if p.deadline.Before(c.deadline) {
-		c.deadline = p.deadline
+		c.deadline, c.overdue = p.deadline, p.overdue
 	}
 }
 

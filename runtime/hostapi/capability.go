@@ -111,8 +111,10 @@ func (st *State) ask(c *engine.Call, cp capability, request []byte) *fault.Error
 	default:
 		// It may wait for the database, and whom it waits for may need the
 		// processor this call holds.
-		w.ctx = c.Context()
+		w.ctx = st.open(c.Context())
 		c.Blocking(st.perform)
+		st.shut()
+		st.bind()
 	}
 	if limit := st.limits.Input; w.err == nil && len(st.answer) > limit {
 		w.err = ending{fault.New(fault.Exhausted, "", "%s: the answer is over %d bytes", cp.name, limit)}
@@ -122,6 +124,9 @@ func (st *State) ask(c *engine.Call, cp capability, request []byte) *fault.Error
 		st.record.answered(cp.name, w.request, st.answer, w.err)
 	}
 	if w.err != nil {
+		if errors.Is(w.err, context.DeadlineExceeded) || errors.Is(w.err, context.Canceled) {
+			c.CheckTime()
+		}
 		return told(c, w.err)
 	}
 	return nil

@@ -1,10 +1,12 @@
 package hostapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
 	"sync"
+	"time"
 
 	"armature/core/identity"
 	"armature/core/method"
@@ -36,26 +38,39 @@ type Limits struct {
 	Output int // bytes of the call's output, and of each request
 	Log    int // bytes of all lines together
 	HTTP   int // outgoing requests, those of nested calls included
+
+	// Tx is how long, on the clock, guests may keep a transaction from its begin to
+	// the end of the outermost of them.
+	Tx time.Duration
 }
 
 // The limits of a call, and what no call may exceed.
 var (
-	DefaultLimits = Limits{Input: 8 << 20, Output: 8 << 20, Log: 64 << 10, HTTP: 32}
-	MaxLimits     = Limits{Input: 32 << 20, Output: 32 << 20, Log: 1 << 20, HTTP: 32}
+	DefaultLimits = Limits{Input: 8 << 20, Output: 8 << 20, Log: 64 << 10, HTTP: 32, Tx: 2 * time.Second}
+	MaxLimits     = Limits{Input: 32 << 20, Output: 32 << 20, Log: 1 << 20, HTTP: 32, Tx: time.Minute}
 )
 
 // Within returns the smaller of both limits where both are given.
 func (l Limits) Within(m Limits) Limits {
-	least := func(a, b int) int {
-		if a <= 0 || b > 0 && b < a {
-			return b
-		}
-		return a
-	}
 	return Limits{
 		Input: least(l.Input, m.Input), Output: least(l.Output, m.Output),
-		Log: least(l.Log, m.Log), HTTP: least(l.HTTP, m.HTTP),
+		Log: least(l.Log, m.Log), HTTP: least(l.HTTP, m.HTTP), Tx: least(l.Tx, m.Tx),
 	}
+}
+
+// Or returns l with the zero fields taken from d.
+func (l Limits) Or(d Limits) Limits {
+	return Limits{
+		Input: cmp.Or(l.Input, d.Input), Output: cmp.Or(l.Output, d.Output),
+		Log: cmp.Or(l.Log, d.Log), HTTP: cmp.Or(l.HTTP, d.HTTP), Tx: cmp.Or(l.Tx, d.Tx),
+	}
+}
+
+func least[T int | time.Duration](a, b T) T {
+	if a <= 0 || b > 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // State is what the host keeps about one call of a guest. It belongs to the
@@ -78,6 +93,8 @@ type State struct {
 	fetched     int    // outgoing requests, those of nested calls included
 	transaction *transaction
 	joined      transaction // its own, unless it is nested
+	timed       bool        // its deadline is the transaction's
+	opening     *opening    // under way, before the transaction begins
 	record      *Tape       // takes down what the host answers
 	replay      *Tape       // answers in place of the host
 
@@ -159,7 +176,15 @@ func (st *State) Run(ctx context.Context, m *engine.Module, export string, limit
 	st.call.Guest = st
 	defer func() { st.call.Guest = outer }()
 	st.base = context.WithValue(ctx, stateKey{}, st)
-	return m.Call(st.base, &st.engine)
+	if st.outer == nil {
+		st.enter()
+	}
+	st.engine.Due = st.transaction.held.due()
+	usage, err := m.Call(st.base, &st.engine)
+	if st.outer == nil {
+		err = st.exit(err)
+	}
+	return usage, err
 }
 
 // of returns the state of an engine call; nil while a guest initialises itself.

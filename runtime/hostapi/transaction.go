@@ -19,6 +19,8 @@ type transaction struct {
 	begun bool
 	reads bool           // it only reads
 	views document.Store // of a method whose manifest says tx manual: where it reads until it writes
+
+	held held
 }
 
 // join makes or finds what is known of the call's transaction. An event, which
