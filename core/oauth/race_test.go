@@ -2,6 +2,7 @@ package oauth_test
 
 import (
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -51,24 +52,40 @@ func TestParallelRedemption(t *testing.T) {
 	})
 }
 
-// TestParallelRefresh: without a grace one wins; with one, the first and as many
-// repeats as there may be.
+// TestParallelRefresh: without a grace one wins; within one all do, and get the same
+// refresh token.
 func TestParallelRefresh(t *testing.T) {
 	each(t, nil, func(t *testing.T, w *world) {
 		for range 3 {
 			_, refresh := w.tokens()
-			if n := len(won(t, atOnce(10, func() *answer { return w.refresh(refresh) }))); n > 4 || n < 1 {
-				t.Errorf("within the grace %d got tokens", n)
+			pairs := won(t, atOnce(12, func() *answer { return w.refresh(refresh) }))
+			if len(pairs) != 12 {
+				t.Errorf("within the grace %d of 12 got tokens", len(pairs))
 			}
-			_, refresh = w.tokens()
-			pairs := won(t, atOnce(4, func() *answer { return w.refresh(refresh) }))
-			if len(pairs) != 4 {
-				t.Errorf("within the grace %d of 4 got tokens", len(pairs))
-			}
+			lines := map[string]bool{}
 			for _, p := range pairs {
+				lines[p.str("refresh_token")] = true
 				if !w.works(p.str("access_token")) {
 					t.Error("a sibling's token does not work")
 				}
+			}
+			if len(lines) != 1 {
+				t.Errorf("%d lines of descent", len(lines))
+			}
+			// Some use the old token, others are ahead already.
+			var turn atomic.Int32
+			second := pairs[0].str("refresh_token")
+			pairs = won(t, atOnce(12, func() *answer {
+				if turn.Add(1)%2 == 0 {
+					return w.refresh(second)
+				}
+				return w.refresh(refresh)
+			}))
+			if len(pairs) != 12 {
+				t.Errorf("of those at different places %d of 12 got tokens", len(pairs))
+			}
+			if a := w.refresh(pairs[len(pairs)-1].str("refresh_token")); a.status != 200 {
+				t.Errorf("the grant has ended: %s", a.text)
 			}
 		}
 		w.settings(map[string]any{"refresh_token_grace": 0})

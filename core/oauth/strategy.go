@@ -67,9 +67,22 @@ func (s *strategy) RefreshTokenSignature(_ context.Context, token string) string
 	return s.hash(refreshKind, token)
 }
 
-// GenerateRefreshToken makes a refresh token.
-func (s *strategy) GenerateRefreshToken(context.Context, fosite.Requester) (token, signature string, err error) {
-	return s.generate(refreshKind)
+// GenerateRefreshToken makes a refresh token: for a code a new one, and for a
+// refresh token its successor.
+func (s *strategy) GenerateRefreshToken(_ context.Context, r fosite.Requester) (token, signature string, err error) {
+	form := r.GetRequestForm()
+	if form.Get("grant_type") != "refresh_token" {
+		return s.generate(refreshKind)
+	}
+	token = s.successor(form.Get("refresh_token"))
+	return token, s.hash(refreshKind, token), nil
+}
+
+// successor is the refresh token that another one is exchanged for. It is made of
+// it with the site's key: as random as it to everybody else, and the same however
+// often and however many at once ask for it, without being kept anywhere.
+func (s *strategy) successor(token string) string {
+	return base64.RawURLEncoding.EncodeToString(s.secret.MAC("oauth refresh successor", token))
 }
 
 // ValidateRefreshToken has nothing to do.

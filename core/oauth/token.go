@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -65,6 +66,33 @@ func (s *Service) exchange(r *http.Request, form url.Values) (*tokens, error) {
 			return nil, wrongClient(false)
 		}
 	}
+	if grant == "refresh_token" {
+		return s.renew(ctx, r, form)
+	}
+	return s.issueTokens(ctx, r, form)
+}
+
+// renew is the refresh. While a token is handed out once more, another request may
+// use it up; then there is a later one to hand out.
+func (s *Service) renew(ctx context.Context, r *http.Request, form url.Values) (answer *tokens, err error) {
+	kinds := &strategy{s.c.Secret}
+	for range 5 {
+		now := clone(form)
+		latest, err := s.store.Latest(ctx, form.Get("refresh_token"), func(token string) string { return kinds.hash(refreshKind, token) }, kinds.successor)
+		if err != nil {
+			return nil, err
+		}
+		now.Set("refresh_token", latest)
+		if answer, err = s.issueTokens(ctx, r, now); !errors.Is(err, oauthstore.ErrSuperseded) {
+			return answer, err
+		}
+	}
+	return nil, fault.New(fault.Unavailable, "", "The token is being used by too many at once")
+}
+
+// issueTokens has fosite exchange a code or a refresh token.
+func (s *Service) issueTokens(ctx context.Context, r *http.Request, form url.Values) (*tokens, error) {
+	grant := form.Get("grant_type")
 	request, err := s.provider.NewAccessRequest(ctx, &http.Request{
 		Method: http.MethodPost, URL: r.URL, Header: http.Header{}, Form: form, PostForm: form,
 	}, oauthstore.NewSession(""))
@@ -94,6 +122,9 @@ func (s *Service) exchange(r *http.Request, form url.Values) (*tokens, error) {
 
 // rephrase gives a refusal of fosite the name that RFC 6749 section 5.2 has for it.
 func rephrase(grant string, err error) error {
+	if errors.Is(err, oauthstore.ErrSuperseded) {
+		return err
+	}
 	p, own := problemOf(err)
 	if own != nil {
 		return own

@@ -223,24 +223,36 @@ func TestReplayedCode(t *testing.T) {
 	})
 }
 
-// TestRefreshTokensRotate: within the grace a used token is good for three more
-// pairs; after it, and one time more, it ends the family.
+// TestRefreshTokensRotate: within the grace a used token gives the same successor
+// however often it comes, or the latest of its line; after it, it ends the family.
 func TestRefreshTokensRotate(t *testing.T) {
 	clock := newClock()
 	each(t, nil, func(t *testing.T, w *world) {
 		_, refresh := w.tokens()
-		var latest string
-		for i := range 4 {
+		successors := map[string]bool{}
+		for i := range 12 {
 			a := w.refresh(refresh).ok()
-			latest = a.str("access_token")
-			if !w.works(latest) {
+			successors[a.str("refresh_token")] = true
+			if !w.works(a.str("access_token")) {
 				t.Errorf("pair %d does not work", i)
 			}
 		}
-		w.refresh(refresh).is(400, "invalid_grant")
-		if w.works(latest) {
-			t.Error("the family lives after too many repeats")
+		if len(successors) != 1 || successors[refresh] {
+			t.Fatalf("%d lines of descent", len(successors))
 		}
+		var second, third string
+		for second = range successors {
+			third = w.refresh(second).ok().str("refresh_token")
+		}
+		if again := w.refresh(refresh).ok().str("refresh_token"); again != third || again == second {
+			t.Error("the first of the line does not lead to its latest")
+		}
+		clock.add(11)
+		if a := w.refresh(third); a.status != 200 || a.str("refresh_token") == third {
+			t.Errorf("the line does not live on: %d %s", a.status, a.text)
+		}
+		w.refresh(second).is(400, "invalid_grant")
+		w.refresh(third).is(400, "invalid_grant")
 
 		access, refresh := w.tokens()
 		next := w.refresh(refresh).ok()

@@ -52,13 +52,11 @@ const (
 // Lifetimes says how long things live.
 type Lifetimes struct {
 	Code, Access, Refresh time.Duration
-	// Grace is how long after its first use a refresh token may be used again,
-	// MaxRepeats times: a lost answer or a second tab logs nobody out.
+	// Grace is how long after its first use a refresh token may be used again: a
+	// lost answer or a second tab logs nobody out. Each use within it is answered
+	// with the same successor, so that one line of descent lives on.
 	Grace time.Duration
 }
-
-// MaxRepeats is how often a refresh token may be used again within the grace.
-const MaxRepeats = 3
 
 // Config is what a Store needs.
 type Config struct {

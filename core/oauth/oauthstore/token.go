@@ -2,6 +2,7 @@ package oauthstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"armature/core/doctype"
 	"armature/core/document"
+	"armature/core/query"
 )
 
 // forever is later than any code or token fosite looks at: whether one has
@@ -28,17 +30,65 @@ func (s *Store) CreateAccessTokenSession(ctx context.Context, signature string, 
 	})
 }
 
-// CreateRefreshTokenSession stores a refresh token, which goes with an access
-// token. Its scopes are those of the grant, however few the access token has.
-func (s *Store) CreateRefreshTokenSession(ctx context.Context, signature, accessSignature string, r fosite.Requester) error {
+// CreateRefreshTokenSession stores a refresh token. Its scopes are those of the
+// grant, however few the access token has. The successor of a token that is used
+// again within the grace is there already, and stays as it is.
+func (s *Store) CreateRefreshTokenSession(ctx context.Context, signature, _ string, r fosite.Requester) error {
 	lifetimes, err := s.c.Lifetimes(ctx)
 	if err != nil {
 		return err
 	}
-	return s.createToken(ctx, signature, r, map[string]any{
-		"kind": refresh, "access_token": accessSignature,
-		"expires": s.c.Now().Add(lifetimes.Refresh).Unix(),
+	session, err := sessionOf(r)
+	if err != nil {
+		return err
+	}
+	return s.do(ctx, func(ctx context.Context, tx document.Tx) error {
+		row, err := s.get(ctx, tx, TokenName, signature, true)
+		switch {
+		case err != nil:
+			return err
+		case row == nil:
+			return s.insert(ctx, tx, TokenName, signature, session.Subject, map[string]any{
+				"kind": refresh, "grant_id": r.GetID(), "status": active, "expires": s.c.Now().Add(lifetimes.Refresh).Unix(),
+			})
+		case row.Text("status") != active:
+			return ErrSuperseded
+		}
+		return nil
 	})
+}
+
+// ErrSuperseded is returned by Commit when the successor of a refresh token has
+// been used while it was about to be handed out once more: there is a later one.
+var ErrSuperseded = errors.New("the successor has been used meanwhile")
+
+// maxLine bounds how many uses of a line are followed: more do not happen within a
+// grace.
+const maxLine = 100
+
+// Latest follows the line of descent of a refresh token that is used again within
+// the grace, and returns the last of it that has been used: what it is exchanged
+// for once more is the token that lives on. Any other token is returned as it is.
+func (s *Store) Latest(ctx context.Context, token string, signature, successor func(token string) string) (string, error) {
+	lifetimes, err := s.c.Lifetimes(ctx)
+	if err != nil {
+		return "", err
+	}
+	err = s.c.Store.Read(ctx, func(tx document.Tx) error {
+		row, err := s.get(ctx, tx, TokenName, signature(token), false)
+		for range maxLine {
+			if err != nil || row == nil || !s.mayRepeat(row, lifetimes) {
+				return err
+			}
+			next := successor(token)
+			if row, err = s.get(ctx, tx, TokenName, signature(next), false); err != nil || row == nil || row.Text("status") != used {
+				return err
+			}
+			token = next
+		}
+		return nil
+	})
+	return token, err
 }
 
 func (s *Store) createToken(ctx context.Context, signature string, r fosite.Requester, values map[string]any) error {
@@ -128,11 +178,12 @@ func (s *Store) token(ctx context.Context, kind, signature string) (row, grant *
 // mayRepeat reports whether a used refresh token may be used once more.
 func (s *Store) mayRepeat(row *doctype.Document, l Lifetimes) bool {
 	since := s.c.Now().UnixMilli() - row.Int("used_at")
-	return row.Text("status") == used && since < l.Grace.Milliseconds() && row.Int("repeats") < MaxRepeats
+	return row.Text("status") == used && since < l.Grace.Milliseconds()
 }
 
-// RotateRefreshToken spends a refresh token and takes back the access token that
-// was issued with it. Within the grace it is spent again.
+// RotateRefreshToken spends a refresh token and takes back the access tokens that
+// were issued before. Within the grace it is spent again; who has come within it
+// and is late here, because others were served first, is as honest.
 func (s *Store) RotateRefreshToken(ctx context.Context, grant, signature string) error {
 	lifetimes, err := s.c.Lifetimes(ctx)
 	if err != nil {
@@ -146,25 +197,24 @@ func (s *Store) RotateRefreshToken(ctx context.Context, grant, signature string)
 		if row == nil {
 			return fosite.ErrNotFound
 		}
-		again := row.Text("status") != active
-		set := map[string]any{"status": used, "used_at": s.c.Now().UnixMilli()}
-		if again {
-			if !s.mayRepeat(row, lifetimes) {
+		if row.Text("status") != active {
+			if lifetimes.Grace == 0 {
 				return &spentError{grant}
 			}
-			set = map[string]any{"repeats": row.Int("repeats") + 1}
+			return s.prolong(ctx, tx, grant, lifetimes)
 		}
-		ok, err := s.set(ctx, tx, TokenName, signature, map[string]any{"status": row.Text("status"), "repeats": row.Int("repeats")}, set)
+		ok, err := s.set(ctx, tx, TokenName, signature, map[string]any{"status": active},
+			map[string]any{"status": used, "used_at": s.c.Now().UnixMilli()})
 		if err != nil {
 			return err
 		}
 		if !ok {
 			return &spentError{grant}
 		}
-		if err := s.prolong(ctx, tx, grant, lifetimes); err != nil || again {
+		if err := s.prolong(ctx, tx, grant, lifetimes); err != nil {
 			return err
 		}
-		return s.takeBack(ctx, tx, row.Text("access_token"))
+		return s.takeBack(ctx, tx, grant)
 	})
 }
 
@@ -181,13 +231,18 @@ func (s *Store) prolong(ctx context.Context, tx document.Tx, grant string, lifet
 	return err
 }
 
-// takeBack revokes one access token. Nobody needs to hear of one that has expired.
-func (s *Store) takeBack(ctx context.Context, tx document.Tx, signature string) error {
-	row, err := s.get(ctx, tx, TokenName, signature, false)
-	if err != nil || row == nil || row.Text("status") != active || row.Int("expires") <= s.c.Now().Unix() {
+// takeBack revokes the access tokens of a grant. Nobody needs to hear of those
+// that have expired.
+func (s *Store) takeBack(ctx context.Context, tx document.Tx, grant string) error {
+	dt, err := s.docType(TokenName)
+	if err != nil {
 		return err
 	}
-	if _, err := s.set(ctx, tx, TokenName, signature, map[string]any{"status": active}, map[string]any{"status": revoked}); err != nil {
+	n, err := tx.Replace(ctx, dt, dt.Field("status"), document.AllOf{
+		compare(dt, "grant_id", query.Eq, grant), compare(dt, "kind", query.Eq, access),
+		compare(dt, "status", query.Eq, active), compare(dt, "expires", query.Gt, s.c.Now().Unix()),
+	}, revoked)
+	if err != nil || n == 0 {
 		return err
 	}
 	return s.c.Changed(ctx, tx)
