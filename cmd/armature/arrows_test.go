@@ -43,7 +43,7 @@ var arrows = []arrow{
 		"a store checks no rights and no field rules, so it knows no caller, HTTP or method"},
 	{"core/method", []string{"core/trace", "core/document", "core/doctype", "core/query", "core/permission", "core/identity", "core/fault"},
 		"a method reaches documents through the one door, and knows no WebAssembly"},
-	{"core/auth", []string{"core/document", "core/doctype", "core/query", "core/site", "core/identity", "core/fault"},
+	{"core/auth", []string{"core/document", "core/doctype", "core/query", "core/site", "core/proxy", "core/identity", "core/fault"},
 		"credentials are found in documents; who is let in is known before any method is"},
 	{"core/oauth", []string{"core/oauth/...", "core/auth", "core/document", "core/doctype", "core/query", "core/site", "core/identity", "core/fault"},
 		"the provider finds users by authentication and keeps its records as documents; it knows no page but by an interface"},

@@ -93,13 +93,26 @@ func oneLine(text string) string {
 
 type originKey struct{}
 
-// From says where a request came from. It is asked only when there is something
-// to record.
-type From interface{ Origin() Origin }
+// From is a request as authentication knows it.
+type From interface {
+	// Origin says where it came from. It is asked only when there is something to
+	// record.
+	Origin() Origin
+	// Used is told that the request has prolonged its session, which lives so long
+	// from now, and whose cookie should.
+	Used(session string, lives time.Duration)
+}
 
 // WithOrigin makes a context whose activities are recorded as coming from there.
 func WithOrigin(ctx context.Context, from From) context.Context {
 	return context.WithValue(ctx, originKey{}, from)
+}
+
+// used tells the request of the context that its session lives on.
+func used(ctx context.Context, session string, lives time.Duration) {
+	if from, ok := ctx.Value(originKey{}).(From); ok {
+		from.Used(session, lives)
+	}
 }
 
 func originOf(ctx context.Context) Origin {

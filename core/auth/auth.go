@@ -1,9 +1,9 @@
 // Package auth turns the credentials of a request into a Caller.
 //
-// An Authenticator knows one place where credentials may be: the Authorization
-// header, or a session's cookie. A Scheme knows one kind of
-// Authorization header. Service asks every Authenticator, and whoever sends
-// credentials that are wrong is refused even when others are right.
+// Credentials come in the Authorization header or in a session's cookie, and the
+// header alone counts where there is one: a program that says who it is must never
+// act as whoever the browser is logged in as. A Scheme knows one kind of
+// Authorization header. Wrong credentials are refused, whatever stands beside them.
 //
 // What was looked up is kept for as long as the site's epoch stays the same, so
 // the steady state costs a request no query but, every half second, the one that
@@ -22,15 +22,6 @@ import (
 	"armature/core/site"
 )
 
-// Authenticator looks for one kind of credentials in a request.
-type Authenticator interface {
-	// Authenticate returns who the credentials belong to, nil when the request
-	// carries none of this kind, and a fault when they are wrong
-	// (Authentication), malformed (BadRequest) or cannot be checked now
-	// (Unavailable).
-	Authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error)
-}
-
 // Scheme checks what follows the scheme's name in an Authorization header. It
 // never returns nil without an error.
 type Scheme func(ctx context.Context, credentials string) (*identity.Caller, error)
@@ -44,7 +35,7 @@ type Service struct {
 	known   *known
 	setting func(key string) json.RawMessage
 	ended   func(ctx context.Context, tx document.Tx, user string) error
-	asked   []Authenticator
+	header  header
 
 	crossOrigin *http.CrossOriginProtection
 	hasher      *Hasher
@@ -65,9 +56,6 @@ type Config struct {
 	Setting func(key string) json.RawMessage
 	// Hasher is shared by the sites of a process; nil: one of its own.
 	Hasher *Hasher
-	// First is asked after the session's cookie and before the Authorization
-	// header: the caller found first is kept when another one is named later.
-	First []Authenticator
 	// Schemes are Authorization schemes beside token and basic, by name in lower
 	// case.
 	Schemes map[string]Scheme
@@ -101,31 +89,39 @@ func New(c Config) *Service {
 	t := tables()
 	s.failures = &tally{s: s, dt: t.failures, lasts: s.interval}
 	s.resets = resets{dt: t.resets, wishes: &tally{s: s, dt: t.wishes, lasts: func() time.Duration { return resetEvery }}}
-	h := header{"token": s.token, "basic": s.basic}
+	s.header = header{"token": s.token, "basic": s.basic}
 	for name, scheme := range c.Schemes {
-		h[name] = scheme
+		s.header[name] = scheme
 	}
-	s.asked = append(append([]Authenticator{cookie{s}}, c.First...), h)
 	return s
 }
 
-// Authenticate returns the caller of a request: the anonymous one when it
-// carries no credentials, marked when its session has ended.
+// Authenticate returns the caller of a request: of its Authorization header, or
+// else of its session; the anonymous one when it carries no credentials, marked
+// when its session has ended. Errors: Authentication for wrong credentials,
+// BadRequest for malformed ones and for a page of another site (CSRFTokenError),
+// Unavailable when they cannot be checked now.
 func (s *Service) Authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
-	var found *identity.Caller
-	for _, a := range s.asked {
-		caller, err := a.Authenticate(ctx, r)
-		if err != nil {
+	if byHeader(r) {
+		caller, err := s.header.authenticate(ctx, r)
+		switch {
+		case err != nil:
 			return nil, err
+		case caller != nil:
+			return caller, nil
+		case hasSession(r):
+			// A program whose token is empty would act for whoever is logged in.
+			return nil, wrong("a malformed Authorization header beside a session")
 		}
-		if found == nil {
-			found = caller
-		}
+		return anonymous, nil
 	}
-	if found != nil {
-		return found, nil
-	}
-	if hasSession(r) {
+	caller, err := s.bySession(ctx, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case caller != nil:
+		return caller, nil
+	case hasSession(r):
 		return expired, nil
 	}
 	return anonymous, nil

@@ -1,7 +1,6 @@
 package auth_test
 
 import (
-	"context"
 	"encoding/base64"
 	"errors"
 	"net/http"
@@ -215,26 +214,36 @@ func TestSecretIsNotStored(t *testing.T) {
 	}
 }
 
-// fixed always finds the same caller.
-type fixed struct{ user string }
-
-func (a fixed) Authenticate(context.Context, *http.Request) (*identity.Caller, error) {
-	return &identity.Caller{User: a.user}, nil
-}
-
-func TestFirstIsKept(t *testing.T) {
+// TestHeaderBesideSession: whoever says by the header who they are is that and
+// nobody else, whatever session lies beside it.
+func TestHeaderBesideSession(t *testing.T) {
 	f := newFixture(t)
-	keys := f.keys(t, "jane@example.com")
-	s := auth.New(auth.Config{
-		Store: f.store, Catalog: doctype.NewCatalog(f.schema), Secret: secret, Now: f.clock,
-		First: []auth.Authenticator{fixed{"session@example.com"}},
-	})
-	caller, err := s.Authenticate(t.Context(), request("token "+keys.Key+":"+keys.Secret))
-	if err != nil || caller.User != "session@example.com" {
-		t.Errorf("%v, %v; want the session's user", caller, err)
+	keys := f.keys(t, "rob@example.com")
+	for header, want := range map[string]string{
+		"token " + keys.Key + ":" + keys.Secret: "rob@example.com",
+		"TOKEN " + keys.Key + ":" + keys.Secret: "rob@example.com",
+		"token " + keys.Key + ":wrong":          "",
+		"Bearer":                                "",
+		"Bearer a b":                            "",
+		"Bearer stale":                          "",
+		"Negotiate x":                           "",
+		" ":                                     "jane@example.com", // says nothing
+	} {
+		r := f.session(t)
+		r.Method = http.MethodPost
+		r.Header["Authorization"] = []string{header}
+		caller, err := f.Authenticate(t.Context(), r)
+		if want == "" && fault.KindOf(err) != fault.Authentication || want != "" && (err != nil || caller.User != want) {
+			t.Errorf("%q: %v, %v; want %q", header, caller, err, want)
+		}
+		if id := auth.SessionID(r); want != "jane@example.com" && id != "" {
+			t.Errorf("%q acts by the session", header)
+		}
 	}
-	if _, err := s.Authenticate(t.Context(), request("token "+keys.Key+":wrong")); fault.KindOf(err) != fault.Authentication {
-		t.Errorf("%v, want wrong credentials to be refused beside a session", err)
+	r := f.session(t)
+	r.Header["Authorization"] = []string{"", "token " + keys.Key + ":" + keys.Secret}
+	if _, err := f.Authenticate(t.Context(), r); fault.KindOf(err) != fault.Authentication {
+		t.Errorf("two headers: %v", err)
 	}
 }
 

@@ -9,15 +9,24 @@ import (
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
+	"armature/core/proxy"
 )
 
-// SessionCookie is the cookie that holds a session's id.
-const SessionCookie = "sid"
+// The cookie that holds a session's id. Over TLS its name makes the browser refuse
+// one that another host of the domain, or a page in clear text, tries to set
+// (RFC 6265bis section 4.1.3.2), so there the bare name counts for nothing.
+const (
+	sessionCookie       = "sid"
+	secureSessionCookie = "__Host-sid"
+)
 
-// cookie is the authenticator of sessions. An id that is unknown or has expired
-// is no credential: the request goes on as if it carried none (reference section
-// 5.4), so that a public page opens for who was logged in last month.
-type cookie struct{ s *Service }
+// SessionCookie is the name of the session's cookie where the browser is.
+func SessionCookie(r *http.Request) string {
+	if proxy.Secure(r) {
+		return secureSessionCookie
+	}
+	return sessionCookie
+}
 
 // knownSession is a session that was looked up under the current epoch.
 type knownSession struct {
@@ -25,42 +34,54 @@ type knownSession struct {
 	lastUsed atomic.Int64
 }
 
-// Authenticate returns the user of the session. What changes something must come
-// from a page of this site (CSRFTokenError).
-func (c cookie) Authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
+// bySession returns the user of the request's session, nil for none. An id that is
+// unknown or has expired is no credential: the request goes on as if it carried
+// none (reference section 5.4), so that a public page opens for who was logged in
+// last month. What changes something must come from a page of this site
+// (CSRFTokenError).
+func (s *Service) bySession(ctx context.Context, r *http.Request) (*identity.Caller, error) {
 	id := SessionID(r)
 	if id == "" {
 		return nil, nil
 	}
-	e, err := c.s.session(ctx, id)
+	e, err := s.session(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if e == nil {
-		c.s.recordUnknown(ctx)
+		s.recordUnknown(ctx)
 		return nil, nil
 	}
-	caller, err := c.s.Caller(ctx, e.user)
+	caller, err := s.Caller(ctx, e.user)
 	if fault.KindOf(err) == fault.Authentication {
 		return nil, nil // disabled a moment ago
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := c.s.checkOrigin(ctx, r, id, e.csrf); err != nil {
+	if err := s.checkOrigin(ctx, r, id, e.csrf); err != nil {
 		return nil, err
 	}
 	return caller, nil
 }
 
-// SessionID is the session's id that a request carries; empty when it carries
-// none. Of two the browser does not say which one this site has set, so none
-// counts.
+// SessionID is the id of the session that a request acts by; empty when it carries
+// none, or says by its Authorization header who makes it.
 func SessionID(r *http.Request) string {
+	if byHeader(r) {
+		return ""
+	}
+	return BroughtSession(r)
+}
+
+// BroughtSession is the session's id that a request carries, for who is about to
+// replace it; empty when it carries none. Of two the browser does not say which
+// one this site has set, so none counts.
+func BroughtSession(r *http.Request) string {
 	if len(r.Header["Cookie"]) == 0 {
 		return ""
 	}
-	found := r.CookiesNamed(SessionCookie)
+	found := r.CookiesNamed(SessionCookie(r))
 	if len(found) != 1 || !sessionID(found[0].Value) {
 		return ""
 	}
@@ -73,7 +94,7 @@ func hasSession(r *http.Request) bool {
 	if len(r.Header["Cookie"]) == 0 {
 		return false
 	}
-	for _, c := range r.CookiesNamed(SessionCookie) {
+	for _, c := range r.CookiesNamed(SessionCookie(r)) {
 		if c.Value != "" && c.Value != identity.Guest {
 			return true
 		}
@@ -119,7 +140,9 @@ func (s *Service) session(ctx context.Context, id string) (*knownSession, error)
 		}
 		g.putSession(name, e)
 	}
-	s.touch(ctx, name, e, now)
+	if s.touch(ctx, name, e, now) {
+		used(ctx, id, e.lives(now, idle))
+	}
 	return e, nil
 }
 
@@ -131,18 +154,19 @@ func (e *knownSession) live(now int64, idle time.Duration) bool {
 
 // touch notes the use of a session, now and then. Of many requests at once one
 // does it. A database that cannot be written to shortens the session's life and
-// fails nobody's request.
-func (s *Service) touch(ctx context.Context, name string, e *knownSession, now int64) {
+// fails nobody's request. It reports whether this request did it.
+func (s *Service) touch(ctx context.Context, name string, e *knownSession, now int64) bool {
 	last := e.lastUsed.Load()
 	if now-last < int64(touchEvery/time.Second) || !e.lastUsed.CompareAndSwap(last, now) {
-		return
+		return false
 	}
 	dt, err := s.docType(sessionName)
 	if err != nil {
-		return
+		return false
 	}
-	_ = s.store.Write(ctx, document.Single, func(tx document.Tx) error {
+	err = s.store.Write(ctx, document.Single, func(tx document.Tx) error {
 		_, err := tx.UpdateIf(ctx, dt, name, map[string]any{"user": e.user}, map[string]any{"last_used": now})
 		return err
 	})
+	return err == nil
 }

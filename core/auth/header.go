@@ -13,13 +13,17 @@ import (
 // header is the Authorization header: its schemes by name, in lower case.
 type header map[string]Scheme
 
-// Authenticate follows the reference, section 5.1: a header that is not exactly
-// two parts separated by a space does not count, an unknown scheme is refused.
-func (h header) Authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
+// byHeader reports whether a request says by its Authorization header who makes
+// it. An empty one says nothing.
+func byHeader(r *http.Request) bool {
 	values := r.Header["Authorization"]
-	if len(values) == 0 {
-		return nil, nil
-	}
+	return len(values) > 1 || len(values) == 1 && strings.TrimSpace(values[0]) != ""
+}
+
+// authenticate follows the reference, section 5.1: a header that is not exactly
+// two parts separated by a space does not count, an unknown scheme is refused.
+func (h header) authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
+	values := r.Header["Authorization"]
 	// Proxies disagree about which of two headers counts, so none does.
 	if len(values) > 1 {
 		return nil, wrong("more than one Authorization header")

@@ -78,6 +78,10 @@ func (h hooks) user(ctx context.Context, ev *document.Event) error {
 
 func (h hooks) validateUser(ctx context.Context, ev *document.Event) error {
 	user := ev.Doc
+	if ev.Before != nil && user.Name() == identity.Administrator && ev.Caller.User != identity.Administrator {
+		// Who could choose its password would pass every check.
+		return fault.Denied("Only the Administrator may change the user Administrator")
+	}
 	if builtin(user.Name()) && !user.Bool("enabled") {
 		return fault.Invalid("", "User %s cannot be disabled", user.Name())
 	}

@@ -33,11 +33,15 @@ type Keys struct {
 }
 
 // GenerateKeys gives a user a new secret, and a key if there is none yet; the
-// secret before it stops working. The caller needs the role System Manager
-// (Permission); an unknown user is Missing.
+// secret before it stops working. The caller needs the role System Manager, and
+// keys of the Administrator, who passes every check, are made by the Administrator
+// alone (Permission); an unknown user is Missing.
 func (s *Service) GenerateKeys(ctx context.Context, tx document.Tx, caller *identity.Caller, user string) (Keys, error) {
 	if !caller.HasRole(identity.SystemManager) {
 		return Keys{}, fault.Denied("Only a System Manager may generate keys")
+	}
+	if user == identity.Administrator && caller.User != identity.Administrator {
+		return Keys{}, fault.Denied("Only the Administrator may generate keys of the Administrator")
 	}
 	doc, err := s.read(ctx, tx, user, true)
 	if err != nil {

@@ -26,7 +26,7 @@ type Login struct {
 	Caller   *identity.Caller
 	Image    string
 	Language string
-	Lives    time.Duration // at most
+	Lives    time.Duration // of the session, unless it is used
 }
 
 // candidate is what is known of a user before the password is checked.
@@ -202,7 +202,7 @@ func (s *Service) begin(ctx context.Context, found candidate, upgraded string, a
 		if err != nil {
 			return err
 		}
-		login = &Login{Caller: caller, Image: user.Text("user_image"), Language: user.Text("language"), Lives: sessionLife}
+		login = &Login{Caller: caller, Image: user.Text("user_image"), Language: user.Text("language"), Lives: min(s.idle(), sessionLife)}
 		login.ID, err = s.replaceSession(ctx, tx, user, a)
 		if err != nil {
 			return err

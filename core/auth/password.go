@@ -103,11 +103,14 @@ func RandomPassword() string { return rand.Text()[:24] }
 // outside the transaction, since it takes long and a transaction may run twice.
 // The user's sessions end, unless the user has chosen otherwise, and so does
 // every OAuth grant.
-// The caller needs the role System Manager or to be the user (Permission); an
-// unknown user is Missing.
+// The caller needs the role System Manager or to be the user, who alone may be for
+// the Administrator (Permission); an unknown user is Missing.
 func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *identity.Caller, user, hash string) error {
 	if caller.User != user && !caller.HasRole(identity.SystemManager) {
 		return fault.Denied("Only a System Manager may set another user's password")
+	}
+	if user == identity.Administrator && caller.User != identity.Administrator {
+		return fault.Denied("Only the Administrator may set the password of the Administrator")
 	}
 	doc, err := s.read(ctx, tx, user, true)
 	if err != nil {

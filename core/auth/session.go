@@ -54,6 +54,12 @@ func (e session) live(now int64, idle time.Duration) bool {
 	return now < e.expires && now-e.lastUsed < int64(idle/time.Second)
 }
 
+// lives is for how long the session counts if nobody uses it any more: its cookie
+// lives as long.
+func (e session) lives(now int64, idle time.Duration) time.Duration {
+	return min(idle, time.Duration(e.expires-now)*time.Second)
+}
+
 // hashSession is the name of the document of a session. An id is 32 random
 // bytes, so one round is enough.
 func (s *Service) hashSession(id string) string {

@@ -153,15 +153,9 @@ func hours(d time.Duration) string {
 }
 
 // origin is where the site is, for links that leave it: what the configuration
-// says, or where the request went if that is one of the site's hosts; else empty,
-// since whoever made the request has chosen its Host.
+// says, and of several hosts the one that was asked; empty where it says nothing.
+// Whoever made the request has chosen its Host, port and scheme, so none of them
+// is copied.
 func (t *Tenant) origin(r *http.Request) string {
-	config := t.Site.Config()
-	if config.Named() || !config.Answers(r.Host) {
-		return config.URL()
-	}
-	if web.Secure(r) {
-		return "https://" + r.Host
-	}
-	return "http://" + r.Host
+	return t.Site.Config().URLFor(r.Host)
 }

@@ -179,6 +179,8 @@ func (t *Tenant) publish() {
 			Aliases:     config.Aliases(), Caller: t.Auth.Caller, Observe: observe, Logger: t.log,
 		}),
 		Begin:        begin,
+		ClearSession: web.ClearCookies,
+		RenewSession: renewSession,
 		Authenticate: t.authenticate,
 		Observe:      observe,
 		Describe:     t.describe,
@@ -202,17 +204,6 @@ func (t *Tenant) setting(key string) json.RawMessage {
 func observe(ctx context.Context, fn func(sql string, args []any, took time.Duration)) context.Context {
 	return store.WithObserver(ctx, fn)
 }
-
-// begin makes a context that knows where the request came from.
-func begin(ctx context.Context, r *http.Request) context.Context {
-	return auth.WithOrigin(ctx, from{r})
-}
-
-// from is where a request came from.
-type from struct{ r *http.Request }
-
-// Origin implements auth.From.
-func (f from) Origin() auth.Origin { return web.Origin(f.r.RemoteAddr, f.r.Header) }
 
 func (t *Tenant) authenticate(ctx context.Context, r *http.Request, argument func(string) any) (*identity.Caller, error) {
 	if web.Forgets(r) {

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"net/http"
 	"strings"
 )
 
@@ -27,15 +26,10 @@ func insufficientScope(scope string) string {
 	return `Bearer error="insufficient_scope", scope="` + quotable.Replace(scope) + `"`
 }
 
-// sessionCookies are those a login sets.
-var sessionCookies = []string{"sid", "system_user", "full_name", "user_id", "user_image", "user_lang"}
-
-// clearSession makes the browser forget a session that is not accepted.
+// clearSession makes the browser forget a session that is not accepted. Wrong
+// credentials in the header say nothing of the session beside them.
 func (x *exchange) clearSession() {
-	if _, err := x.r.Cookie("sid"); err != nil {
-		return
-	}
-	for _, name := range sessionCookies {
-		http.SetCookie(&x.w, &http.Cookie{Name: name, Path: "/", MaxAge: -1, HttpOnly: name == "sid", SameSite: http.SameSiteLaxMode})
+	if x.site != nil && x.site.ClearSession != nil && len(x.r.Header["Authorization"]) == 0 && len(x.r.Header["Cookie"]) > 0 {
+		x.site.ClearSession(x.w.Header(), x.r)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -22,6 +23,7 @@ func (w *response) WriteHeader(status int) {
 	if w.status == 0 && status >= 200 {
 		w.status = status
 		w.x.charge(status, w.Header())
+		w.x.renewSession(w.Header())
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -52,6 +54,14 @@ func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // begun reports whether the status is on its way and cannot be changed.
 func (w *response) begun() bool { return w.status != 0 }
+
+// renewSession prolongs the session's cookie. An answer that somebody may keep for
+// others, such as a public file, must not carry it.
+func (x *exchange) renewSession(h http.Header) {
+	if x.site != nil && x.site.RenewSession != nil && strings.Contains(h.Get("Cache-Control"), "no-store") {
+		x.site.RenewSession(x.ctx, h)
+	}
+}
 
 // setAPIHeaders are those of every answer under /api (reference section 0.4).
 func setAPIHeaders(h http.Header) {

@@ -41,6 +41,14 @@ type Site struct {
 	// body is a stream.
 	Authenticate func(ctx context.Context, r *http.Request, argument func(name string) any) (*identity.Caller, error)
 
+	// ClearSession makes the browser forget the session of a request that was
+	// refused as not authenticated; nil: nothing does.
+	ClearSession func(h http.Header, r *http.Request)
+	// RenewSession adds to an answer that nothing keeps what prolongs the life of
+	// the session's cookie, if the request has prolonged the session; nil: nothing
+	// does. ctx is the one that Begin made.
+	RenewSession func(ctx context.Context, h http.Header)
+
 	// Raw returns the raw method at a canonical path, or nil.
 	Raw func(path string) *Raw
 	// Pages serves everything outside /api; nil: nothing is there.

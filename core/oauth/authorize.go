@@ -33,9 +33,9 @@ func (s *Service) authorize(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.refuseToUser(w, r, refuse("invalid_request", "The query cannot be read."))
 	}
-	browser, err := s.c.Auth.Browser(r.Context(), r)
+	browser, err := s.browser(r)
 	if err != nil {
-		return err
+		return s.refuseTwo(w, r, err)
 	}
 	if browser == nil && q.Get("prompt") != "none" {
 		return sendTo(w, r, "/login?redirect-to="+url.QueryEscape(r.URL.RequestURI()))
@@ -53,6 +53,24 @@ func (s *Service) authorize(w http.ResponseWriter, r *http.Request) error {
 		return s.ask(w, r, a, browser)
 	}
 	return sendTo(w, r, to)
+}
+
+// browser is who is logged in, nil for nobody. A session beside an Authorization
+// header is refused: they may be two users', and a code would be for one of them.
+func (s *Service) browser(r *http.Request) (*auth.Browser, error) {
+	if auth.BroughtSession(r) != auth.SessionID(r) {
+		return nil, refuse("invalid_request", "A user says who they are by their session, and not by an Authorization header beside it.")
+	}
+	return s.c.Auth.Browser(r.Context(), r)
+}
+
+// refuseTwo shows a refusal of browser's to the user.
+func (s *Service) refuseTwo(w http.ResponseWriter, r *http.Request, err error) error {
+	var p *problem
+	if errors.As(err, &p) {
+		return s.refuseToUser(w, r, p)
+	}
+	return err
 }
 
 // authorizeByGet answers a POST, which OpenID Connect Core section 3.1.2.1 asks
@@ -176,9 +194,9 @@ func (s *Service) approve(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return s.refuseToUser(w, r, refuse("invalid_request", "The form cannot be read."))
 	}
-	browser, err := s.c.Auth.Browser(r.Context(), r)
+	browser, err := s.browser(r)
 	if err != nil {
-		return err
+		return s.refuseTwo(w, r, err)
 	}
 	request := r.PostForm.Get("request")
 	if browser == nil {

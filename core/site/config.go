@@ -97,7 +97,7 @@ func (c *Config) Hosts() []string { return c.hosts }
 // first of the hosts; empty when neither is set. It does not end in a slash.
 func (c *Config) URL() string {
 	if c.url == "" && len(c.hosts) > 0 {
-		return "https://" + c.hosts[0]
+		return httpsTo(c.hosts[0])
 	}
 	return c.url
 }
@@ -105,9 +105,20 @@ func (c *Config) URL() string {
 // Named reports whether the configuration has a host_name.
 func (c *Config) Named() bool { return c.url != "" }
 
-// Answers reports whether the configuration lists the host of a request.
-func (c *Config) Answers(host string) bool {
-	return slices.Contains(c.hosts, canonicalHost(host))
+// URLFor is URL for a request to host, which counts where the configuration has no
+// host_name and lists it: then links stay at the host that was asked.
+func (c *Config) URLFor(host string) string {
+	if host = canonicalHost(host); c.url == "" && slices.Contains(c.hosts, host) {
+		return httpsTo(host)
+	}
+	return c.URL()
+}
+
+func httpsTo(host string) string {
+	if strings.Contains(host, ":") { // an address of IPv6
+		host = "[" + host + "]"
+	}
+	return "https://" + host
 }
 
 // Location is the time zone; UTC when none is set.

@@ -83,6 +83,10 @@ func send(t *testing.T, s *hosttest.Server, verb, path, body string, headers ...
 		t.Fatal(err)
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			req.Host = headers[i+1]
+			continue
+		}
 		req.Header.Add(headers[i], headers[i+1])
 	}
 	res, err := http.DefaultTransport.RoundTrip(req)
@@ -113,8 +117,8 @@ func (r reply) fails(t *testing.T, status int, excType string) {
 // sid is the session the answer gives, as a Cookie header; empty for none.
 func (r reply) sid() string {
 	for _, c := range r.Cookies() {
-		if c.Name == "sid" && c.Value != "" {
-			return "sid=" + c.Value
+		if (c.Name == "sid" || c.Name == "__Host-sid") && c.Value != "" {
+			return c.Name + "=" + c.Value
 		}
 	}
 	return ""

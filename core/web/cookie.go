@@ -21,27 +21,42 @@ func setCookies(w http.ResponseWriter, r *http.Request, login *auth.Login) {
 		desk = "yes"
 	}
 	for _, c := range []struct{ name, value string }{
-		{auth.SessionCookie, login.ID},
+		{auth.SessionCookie(r), login.ID},
 		{"system_user", desk},
 		{"full_name", url.PathEscape(login.Caller.FullName)},
 		{"user_id", url.PathEscape(login.Caller.User)},
 		{"user_image", url.PathEscape(login.Image)},
 		{"user_lang", url.PathEscape(cmp.Or(login.Language, defaultLanguage))},
 	} {
-		set(w, r, c.name, c.value, int(login.Lives/time.Second))
+		set(w.Header(), r, c.name, c.value, login.Lives)
 	}
 }
 
-// clearCookies makes the browser forget a session.
-func clearCookies(w http.ResponseWriter, r *http.Request) {
-	for _, name := range []string{auth.SessionCookie, "system_user", "full_name", "user_id", "user_image", "user_lang"} {
-		set(w, r, name, "", -1)
+// shownCookies are the cookies beside that of the session.
+var shownCookies = []string{"system_user", "full_name", "user_id", "user_image", "user_lang"}
+
+// RenewCookies makes the cookies of a session that lives on live as long as it
+// does: lives from now.
+func RenewCookies(h http.Header, r *http.Request, session string, lives time.Duration) {
+	set(h, r, auth.SessionCookie(r), session, lives)
+	for _, name := range shownCookies {
+		if c, err := r.Cookie(name); err == nil {
+			set(h, r, name, c.Value, lives)
+		}
 	}
 }
 
-func set(w http.ResponseWriter, r *http.Request, name, value string, maxAge int) {
-	http.SetCookie(w, &http.Cookie{
-		Name: name, Value: value, Path: "/", MaxAge: maxAge,
-		HttpOnly: name == auth.SessionCookie, Secure: Secure(r), SameSite: http.SameSiteLaxMode,
-	})
+// ClearCookies makes the browser forget a session that is over or not accepted.
+func ClearCookies(h http.Header, r *http.Request) {
+	for _, name := range append([]string{auth.SessionCookie(r)}, shownCookies...) {
+		set(h, r, name, "", -time.Second)
+	}
+}
+
+func set(h http.Header, r *http.Request, name, value string, lives time.Duration) {
+	cookie := &http.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: int(lives / time.Second),
+		HttpOnly: name == auth.SessionCookie(r), Secure: Secure(r), SameSite: http.SameSiteLaxMode,
+	}
+	h.Add("Set-Cookie", cookie.String())
 }

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"armature/core/auth"
 	"armature/core/identity"
 )
 
@@ -43,10 +42,9 @@ func (p *Pages) serveLogout(w http.ResponseWriter, r *http.Request) error {
 // ServeWebLogout is the method web_logout: logout for a browser, which ends on
 // the login page.
 func (p *Pages) ServeWebLogout(w http.ResponseWriter, r *http.Request) error {
-	if err := p.auth.Logout(r.Context(), auth.SessionID(r), origin(r)); err != nil {
+	if err := p.endSession(w, r); err != nil {
 		return err
 	}
-	clearCookies(w, r)
 	return p.sendOn(w, LoginPath+"?logged-out=1")
 }
 

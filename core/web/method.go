@@ -43,15 +43,28 @@ func (p *Pages) ServeLogin(w http.ResponseWriter, r *http.Request, get func(name
 // ServeLogout is the method logout: it ends the session of the request's cookie.
 // Without one there is nothing to end, and that is no error.
 func (p *Pages) ServeLogout(w http.ResponseWriter, r *http.Request) error {
-	if err := p.auth.Logout(r.Context(), auth.SessionID(r), origin(r)); err != nil {
+	if err := p.endSession(w, r); err != nil {
 		return err
 	}
-	clearCookies(w, r)
 	return sendJSON(w, struct{}{})
 }
 
+// endSession ends the session that the request acts by. A program that says by its
+// header who it is ends nobody's.
+func (p *Pages) endSession(w http.ResponseWriter, r *http.Request) error {
+	id := auth.SessionID(r)
+	if id == "" && auth.BroughtSession(r) != "" {
+		return nil
+	}
+	if err := p.auth.Logout(r.Context(), id, origin(r)); err != nil {
+		return err
+	}
+	ClearCookies(w.Header(), r)
+	return nil
+}
+
 func attempt(r *http.Request, user, password string) auth.Attempt {
-	return auth.Attempt{User: user, Password: password, From: origin(r), Session: auth.SessionID(r)}
+	return auth.Attempt{User: user, Password: password, From: origin(r), Session: auth.BroughtSession(r)}
 }
 
 func sendJSON(w http.ResponseWriter, v any) error {

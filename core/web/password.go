@@ -43,7 +43,7 @@ func (p *Pages) ServeUpdate(w http.ResponseWriter, r *http.Request, caller *iden
 		if _, err := p.auth.FinishReset(r.Context(), key, password, origin(r)); err != nil {
 			return err
 		}
-		clearCookies(w, r)
+		ClearCookies(w.Header(), r)
 		return sendJSON(w, map[string]string{"message": LoginPath})
 	}
 	if caller.Scopes != nil {

@@ -81,7 +81,7 @@ func (p *Pages) serveReset(w http.ResponseWriter, r *http.Request) error {
 		_, err = p.auth.FinishReset(r.Context(), v.Key, password, origin(r))
 	}
 	if err == nil {
-		clearCookies(w, r)
+		ClearCookies(w.Header(), r)
 		return p.sendOn(w, LoginPath+"?password=changed")
 	}
 	if fault.KindOf(err) == fault.Gone {

@@ -85,6 +85,16 @@ func (m *mailbox) next(t *testing.T) letter {
 	}
 }
 
+// message is the letter that comes next.
+func (m *mailbox) message(t *testing.T) *mail.Message {
+	t.Helper()
+	msg, err := mail.ReadMessage(strings.NewReader(m.next(t).text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return msg
+}
+
 // quoted reads the text of a letter.
 func quoted(msg *mail.Message) io.Reader {
 	if msg.Header.Get("Content-Transfer-Encoding") == "quoted-printable" {
@@ -299,6 +309,31 @@ func TestResetLeadsHome(t *testing.T) {
 }
 
 // TestChangePassword: the old password is asked for, and guessing it counts.
+// TestResetLinksOfSeveralHosts: of the hosts that the site lists the one that was
+// asked is linked to, and neither the port nor the scheme of a request ever is.
+func TestResetLinksOfSeveralHosts(t *testing.T) {
+	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+		box := mailed(t, s)
+		configure(t, s, "password_reset_limit", "100")
+		configure(t, s, "host_name", "null")
+		configure(t, s, "hosts", `["a.example", "b.example", "127.0.0.1"]`)
+		for host, want := range map[string]string{
+			"a.example": "https://a.example/", "b.example:4444": "https://b.example/", "B.example.": "https://b.example/",
+		} {
+			ask(t, s, jane, "Host", host)
+			text, err := io.ReadAll(quoted(box.message(t)))
+			if err != nil || !strings.Contains(string(text), want+"update-password?key=") || strings.Contains(string(text), "4444") {
+				t.Errorf("asked at %s: %v %s", host, err, text)
+			}
+		}
+		configure(t, s, "host_name", `"http://site.example.org:8000"`)
+		ask(t, s, jane, "Host", "b.example:4444")
+		if text, _ := io.ReadAll(quoted(box.message(t))); !strings.Contains(string(text), "http://site.example.org:8000/update-password?key=") {
+			t.Errorf("with a host_name: %s", text)
+		}
+	})
+}
+
 func TestChangePassword(t *testing.T) {
 	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
 		s.Admin.Put("/api/resource/User/"+jane, map[string]any{"simultaneous_sessions": 5}).OK(t)

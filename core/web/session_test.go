@@ -179,12 +179,12 @@ func TestForgedCookies(t *testing.T) {
 	})
 }
 
-// TestPrecedence: a session wins over a key, and a wrong key is refused even
+// TestPrecedence: a key wins over a session, and a wrong key is refused even
 // with a session.
 func TestPrecedence(t *testing.T) {
 	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
 		sid := loggedIn(t, s, "jane@example.com")
-		if user := who(t, s, sid, "Authorization", s.Admin.Authorization); user != "jane@example.com" {
+		if user := who(t, s, sid, "Authorization", s.Admin.Authorization); user != "Administrator" {
 			t.Errorf("session and key: %q", user)
 		}
 		if user := who(t, s, "sid="+strings.Repeat("0", 64), "Authorization", s.Admin.Authorization); user != "Administrator" {
