@@ -238,7 +238,7 @@ func (s *Store) takeBack(ctx context.Context, tx document.Tx, grant string) erro
 	if err != nil {
 		return err
 	}
-	n, err := tx.Replace(ctx, dt, dt.Field("status"), document.AllOf{
+	n, err := tx.Replace(ctx, dt, dt.Field("status"), doctype.AllOf{
 		compare(dt, "grant_id", query.Eq, grant), compare(dt, "kind", query.Eq, access),
 		compare(dt, "status", query.Eq, active), compare(dt, "expires", query.Gt, s.c.Now().Unix()),
 	}, revoked)
