@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"armature/core/auth"
-	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
