@@ -1,4 +1,4 @@
-package document_test
+package doctype_test
 
 import (
 	"errors"
