@@ -166,7 +166,7 @@ func conformanceUsers(ctx context.Context, t *host.Tenant) (admin, read string, 
 	}
 	werr := t.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
 		values := map[string]any{"email": reader, "first_name": "Reader"}
-		if _, err := t.Documents.Insert(ctx, tx, identity.Root(), "User", values); err != nil {
+		if _, err := t.Documents.As(identity.Root(), tx).Insert(ctx, "User", values); err != nil {
 			return err
 		}
 		admin, read = authorization(tx, "Administrator"), authorization(tx, reader)

@@ -127,7 +127,7 @@ func listenOwn(d developing, log *slog.Logger) (*serve.Server, error) {
 func newKeys(ctx context.Context, t *host.Tenant) (string, error) {
 	var keys auth.Keys
 	err := t.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
-		user, err := t.Documents.Get(ctx, tx, identity.Root(), "User", "Administrator")
+		user, err := t.Documents.As(identity.Root(), tx).Get(ctx, "User", "Administrator")
 		if err != nil || user.Text("api_key") != "" {
 			return err
 		}

@@ -62,7 +62,7 @@ func BenchmarkRequest(b *testing.B) {
 			return err
 		}
 		auth = "token " + keys.Key + ":" + keys.Secret
-		doc, err := t.Documents.Insert(b.Context(), tx, identity.Root(), "ToDo", map[string]any{"description": "Call Zoë"})
+		doc, err := t.Documents.As(identity.Root(), tx).Insert(b.Context(), "ToDo", map[string]any{"description": "Call Zoë"})
 		if err == nil {
 			name = doc.Name()
 		}

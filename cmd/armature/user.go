@@ -38,7 +38,7 @@ func (a *app) userAddCommand() *cobra.Command {
 			return a.withTenant(cmd.Context(), func(t *host.Tenant) error {
 				var name string
 				err := t.Store.Write(cmd.Context(), document.Alone, func(tx document.Tx) error {
-					doc, err := t.Documents.Insert(cmd.Context(), tx, identity.Root(), "User", values)
+					doc, err := t.Documents.As(identity.Root(), tx).Insert(cmd.Context(), "User", values)
 					if err != nil {
 						return err
 					}

@@ -216,7 +216,7 @@ func whom(caller *identity.Caller, user string) (string, error) {
 // admit refuses a caller who has not the right to the app.
 func (s *Service) admit(ctx context.Context, caller *identity.Caller, appID string, right permission.Right) error {
 	return s.store.Read(ctx, func(tx document.Tx) error {
-		_, err := s.documents.Demand(ctx, tx, caller, appName, appID, right)
+		_, err := s.documents.As(caller, tx).Demand(ctx, appName, appID, right)
 		return err
 	})
 }

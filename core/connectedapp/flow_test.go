@@ -423,7 +423,7 @@ func (w *world) stored(t *testing.T, user string) *doctype.Document {
 	t.Helper()
 	var doc *doctype.Document
 	err := w.Tenant.Store.Read(t.Context(), func(tx document.Tx) (err error) {
-		doc, err = w.Tenant.Documents.Get(t.Context(), tx, identity.Root(), "Token Cache", w.app+"-"+user)
+		doc, err = w.Tenant.Documents.As(identity.Root(), tx).Get(t.Context(), "Token Cache", w.app+"-"+user)
 		return err
 	})
 	if err != nil {

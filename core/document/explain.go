@@ -21,10 +21,7 @@ type Explanation struct {
 	Because []string `json:"because"` // the rules that decided, in the order they were asked
 }
 
-// Explain says which rule allows or refuses the caller one right on a DocType,
-// or on one document of it. What it says of a document the caller could learn by
-// trying.
-func (s *Service) Explain(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, right permission.Right) (*Explanation, error) {
+func (s *Service) explain(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, right permission.Right) (*Explanation, error) {
 	dt, err := s.lookup(doctype)
 	if err != nil {
 		return nil, err
@@ -98,9 +95,7 @@ func (s *Service) explainDocument(ctx context.Context, tx Tx, g *guard, doc *doc
 	return nil
 }
 
-// Rights says which rights the caller has on a document, by DocPerm field name,
-// as 1 or 0. It needs read on the document.
-func (s *Service) Rights(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (map[string]int, error) {
+func (s *Service) rights(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (map[string]int, error) {
 	doc, err := s.get(ctx, tx, caller, doctype, name, permission.Read, false)
 	if err != nil {
 		return nil, err

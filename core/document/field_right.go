@@ -10,11 +10,7 @@ import (
 	"armature/core/query"
 )
 
-// DemandField reads one document, or row, on which the caller has a right, and
-// has it at the level of a field as well; the empty field is the document as a
-// whole. A field that the DocType does not have takes every level its rules
-// name: it may have been one of any level. Errors are those of Demand.
-func (s *Service) DemandField(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name, field string, right permission.Right) (*doctype.Document, error) {
+func (s *Service) demandField(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name, field string, right permission.Right) (*doctype.Document, error) {
 	doc, err := s.get(ctx, tx, caller, doctype, name, right, false)
 	if err != nil {
 		return nil, err
@@ -34,10 +30,7 @@ func (s *Service) DemandField(ctx context.Context, tx Tx, caller *identity.Calle
 	return doc, nil
 }
 
-// DemandNew demands that the caller may create documents of a DocType and write a
-// field in them; the empty field is the document as a whole. Rows are made with
-// their document, so nobody may create one alone. Errors are those of Demand.
-func (s *Service) DemandNew(ctx context.Context, tx Tx, caller *identity.Caller, doctype, field string) error {
+func (s *Service) demandNew(ctx context.Context, tx Tx, caller *identity.Caller, doctype, field string) error {
 	dt, err := s.lookup(doctype)
 	if err != nil {
 		return err
@@ -80,9 +73,7 @@ type Reach struct {
 	Some   bool  // some fields are hidden
 }
 
-// ReachOf says what the caller reads of a DocType, a child table included; nil:
-// nothing. It is for DocTypes whose documents are about documents of others.
-func (s *Service) ReachOf(ctx context.Context, tx Tx, caller *identity.Caller, doctype string) ([]Reach, error) {
+func (s *Service) reachOf(ctx context.Context, tx Tx, caller *identity.Caller, doctype string) ([]Reach, error) {
 	dt := s.Schema().DocType(doctype)
 	if dt == nil {
 		return nil, nil

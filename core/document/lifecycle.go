@@ -10,16 +10,7 @@ import (
 	"armature/core/permission"
 )
 
-// Demand reads one document on which the caller has a right. Errors: Denied
-// without it, Missing for an unknown DocType or document.
-func (s *Service) Demand(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, right permission.Right) (*doctype.Document, error) {
-	return s.get(ctx, tx, caller, doctype, name, right, false)
-}
-
-// Discard turns a draft into a cancelled document without its ever having been
-// submitted. Errors: those of Update; DocstatusTransitionError for anything but
-// a draft of a submittable DocType.
-func (s *Service) Discard(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (*doctype.Document, error) {
+func (s *Service) discard(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (*doctype.Document, error) {
 	before, err := s.get(ctx, tx, caller, doctype, name, permission.Write, true)
 	if err != nil {
 		return nil, err
@@ -81,10 +72,7 @@ func (s *Service) save(ctx context.Context, tx Tx, caller *identity.Caller, doc,
 // commentName is the DocType that keeps what is said about documents.
 const commentName = "Comment"
 
-// AddComment says something about a document that the caller may read. Kind is
-// one of the types of DocType Comment; empty means Comment. The caller is who
-// says it.
-func (s *Service) AddComment(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name, kind, text string) (*doctype.Document, error) {
+func (s *Service) addComment(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name, kind, text string) (*doctype.Document, error) {
 	dt, err := s.lookup(commentName)
 	if err != nil {
 		return nil, err

@@ -13,15 +13,7 @@ import (
 	"armature/core/query"
 )
 
-// Rename gives a document another name and moves everything that names it:
-// links, dynamic links, its rows, versions, shares, attachments. With merge the
-// new name is that of an existing document, which takes over what named the old
-// one; the old one is deleted.
-//
-// It needs write on the document, and to merge also delete on it and write on
-// the other. Errors: ValidationError where the DocType does not allow it,
-// DuplicateEntryError for a taken name, NameError for one that cannot be.
-func (s *Service) Rename(ctx context.Context, tx Tx, caller *identity.Caller, doctype, old, new string, merge bool) (*doctype.Document, error) {
+func (s *Service) rename(ctx context.Context, tx Tx, caller *identity.Caller, doctype, old, new string, merge bool) (*doctype.Document, error) {
 	before, err := s.get(ctx, tx, caller, doctype, old, permission.Write, true)
 	if err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ func (s *Service) addRow(ctx context.Context, tx Tx, caller *identity.Caller, dt
 		row[key] = v
 	}
 	delete(row, "name") // one that is stored would be taken for that row
-	doc, err = s.Update(ctx, tx, caller, parenttype, parent, map[string]any{table: append(rows, row)})
+	doc, err = s.update(ctx, tx, caller, parenttype, parent, map[string]any{table: append(rows, row)})
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (s *Service) changeRow(ctx context.Context, tx Tx, caller *identity.Caller,
 		changed[key] = v
 	}
 	changed["name"] = name
-	doc, err = s.Update(ctx, tx, caller, parenttype, parent, map[string]any{table: keptRows(doc, table, name, changed)})
+	doc, err = s.update(ctx, tx, caller, parenttype, parent, map[string]any{table: keptRows(doc, table, name, changed)})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
+	"armature/core/permission"
 )
 
 // Sealer encrypts what must not lie readable in the database. *site.Secret
@@ -17,7 +18,7 @@ type Sealer interface {
 
 // SealPurpose ties the sealed value of a Password field to that field: what was
 // sealed for another one does not open there. A hook that seals a value under a
-// purpose of its own keeps Service.Password from ever showing it.
+// purpose of its own keeps Acting.Password from ever showing it.
 func SealPurpose(doctype, field string) string { return "password " + doctype + "." + field }
 
 func purpose(dt *doctype.DocType, f *doctype.Field) string { return SealPurpose(dt.Name, f.Name) }
@@ -42,14 +43,11 @@ func (s *Service) keep(dt *doctype.DocType, f *doctype.Field, text string) (any,
 	return f.Sanitize(text), nil
 }
 
-// Password returns the clear text of a Password field, for a System Manager who
-// may read the document. A field that holds none, or something that was not
-// stored as a password (a hash), is Missing.
-func (s *Service) Password(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name, field string) (string, error) {
+func (s *Service) password(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name, field string) (string, error) {
 	if !caller.HasRole(identity.SystemManager) {
 		return "", fault.Denied("Only a System Manager may read passwords")
 	}
-	doc, err := s.Get(ctx, tx, caller, doctype, name)
+	doc, err := s.get(ctx, tx, caller, doctype, name, permission.Read, false)
 	if err != nil {
 		return "", err
 	}

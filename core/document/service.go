@@ -1,7 +1,8 @@
 // Package document is the heart of the platform: the one door through which
 // everybody reaches documents, Service, and the life of a document behind it.
 //
-// A Caller, a Tx and a DocType name go into every method of Service; rights are
+// Nothing is asked of Service but through As, which takes the Caller and the
+// transaction: docs.As(caller, tx).Insert(ctx, "ToDo", values). Rights are
 // checked here, in the data layer, whoever knocks. What documents are is said in
 // core/doctype. The package declares the Store and the Hooks it needs and
 // imports neither.

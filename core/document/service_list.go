@@ -11,8 +11,7 @@ import (
 	"armature/core/query"
 )
 
-// AppendList runs a list and appends the rows to dst as a JSON array.
-func (s *Service) AppendList(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, doctype string, q *query.Query) ([]byte, error) {
+func (s *Service) appendList(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, doctype string, q *query.Query) ([]byte, error) {
 	dt, err := s.listable(caller, doctype)
 	if err != nil {
 		return dst, err
@@ -33,8 +32,7 @@ func (s *Service) AppendList(ctx context.Context, tx Tx, caller *identity.Caller
 	return append(dst, ']'), nil
 }
 
-// Count counts the documents a list would have without paging.
-func (s *Service) Count(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, q *query.Query) (int64, error) {
+func (s *Service) count(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, q *query.Query) (int64, error) {
 	dt, err := s.listable(caller, doctype)
 	if err != nil {
 		return 0, err

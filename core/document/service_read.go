@@ -40,15 +40,13 @@ func (s *Service) ReadsOnce(name string, opt ReadOptions) bool {
 	return dt == nil || !opt.ExpandLinks && !dt.Child && !dt.Single && len(dt.Tables) == 0
 }
 
-// AppendDocument reads one document and appends it to dst as a JSON object.
-// Errors: Missing for an unknown DocType or document, Denied without read.
-func (s *Service) AppendDocument(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, doctype, name string, opt ReadOptions) ([]byte, error) {
+func (s *Service) appendDocument(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, doctype, name string, opt ReadOptions) ([]byte, error) {
 	dt, err := s.lookup(doctype)
 	if err != nil {
 		return dst, err
 	}
 	if opt.ExpandLinks || dt.Child || dt.Single {
-		doc, err := s.Get(ctx, tx, caller, doctype, name)
+		doc, err := s.get(ctx, tx, caller, doctype, name, permission.Read, false)
 		if err != nil {
 			return dst, err
 		}
@@ -72,7 +70,7 @@ func (s *Service) AppendDocument(ctx context.Context, tx Tx, caller *identity.Ca
 		return out, err
 	}
 	// The row is being read while check runs, so a share is looked up afterwards.
-	doc, err := s.Get(ctx, tx, caller, doctype, name)
+	doc, err := s.get(ctx, tx, caller, doctype, name, permission.Read, false)
 	if err != nil {
 		return dst[:start], err
 	}
@@ -82,12 +80,6 @@ func (s *Service) AppendDocument(ctx context.Context, tx Tx, caller *identity.Ca
 // errNotByRole says that the rules of roles refuse a document; a share may
 // still open it.
 var errNotByRole = errors.New("not by role")
-
-// Get reads one document the caller may read. A Single that was never saved
-// reads as its defaults.
-func (s *Service) Get(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (*doctype.Document, error) {
-	return s.get(ctx, tx, caller, doctype, name, permission.Read, false)
-}
 
 func (s *Service) get(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, right permission.Right, lock bool) (*doctype.Document, error) {
 	dt, err := s.lookup(doctype)
@@ -143,7 +135,7 @@ func (s *Service) appendExpanded(ctx context.Context, tx Tx, caller *identity.Ca
 			continue
 		}
 		var err error
-		if dst, err = s.AppendDocument(ctx, tx, caller, dst, target, name, ReadOptions{WithNull: true}); err != nil {
+		if dst, err = s.appendDocument(ctx, tx, caller, dst, target, name, ReadOptions{WithNull: true}); err != nil {
 			return dst, err
 		}
 		dst = append(dst, ',')

@@ -11,10 +11,7 @@ import (
 	"armature/core/permission"
 )
 
-// Insert creates a document from values as JSON gave them (string, bool, nil,
-// json.Number, float64, []any, map[string]any). Keys the DocType does not have
-// are ignored.
-func (s *Service) Insert(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, values map[string]any) (*doctype.Document, error) {
+func (s *Service) create(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, values map[string]any) (*doctype.Document, error) {
 	dt, err := s.lookup(doctype)
 	if err != nil {
 		return nil, err
@@ -89,10 +86,7 @@ func (s *Service) fireAll(ctx context.Context, tx Tx, caller *identity.Caller, d
 	return nil
 }
 
-// Update changes the given fields of a document. A "modified" among the values
-// that differs from the stored one is a TimestampMismatchError; without it the
-// last writer wins.
-func (s *Service) Update(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, values map[string]any) (*doctype.Document, error) {
+func (s *Service) update(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, values map[string]any) (*doctype.Document, error) {
 	if dt := s.Schema().DocType(doctype); dt != nil && dt.Child {
 		return s.changeRow(ctx, tx, caller, dt, name, values)
 	}
@@ -228,9 +222,7 @@ func stampRow(doc *doctype.Document, table string, i int, row *doctype.Document,
 	row.Values()[doctype.ColParentType] = doc.Type.Name
 }
 
-// Delete removes a document. A submitted one, and one that others link to, is
-// refused.
-func (s *Service) Delete(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) error {
+func (s *Service) delete(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) error {
 	doc, err := s.get(ctx, tx, caller, doctype, name, permission.Delete, true)
 	if err != nil {
 		return err

@@ -236,7 +236,7 @@ func (s *Service) removeAttached(ctx context.Context, tx document.Tx, caller *id
 		return err
 	}
 	for _, doc := range found {
-		if err := s.documents().Delete(ctx, tx, consequence(caller), DocType, doc.Name()); err != nil {
+		if err := s.documents().As(consequence(caller), tx).Delete(ctx, DocType, doc.Name()); err != nil {
 			return err
 		}
 	}

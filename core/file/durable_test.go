@@ -162,7 +162,7 @@ func TestNestedInsert(t *testing.T) {
 			return nil
 		}
 		nested++
-		_, err := s.docs.Insert(ctx, ev.Tx, callers["bob"], file.DocType, map[string]any{
+		_, err := s.docs.As(callers["bob"], ev.Tx).Insert(ctx, file.DocType, map[string]any{
 			"file_url": secret["file_url"], "content_hash": secret["content_hash"],
 		})
 		return err

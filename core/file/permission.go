@@ -63,7 +63,7 @@ func (s *Service) decideField(ctx context.Context, tx document.Tx, caller *ident
 	if right&reading != 0 {
 		demanded = permission.Read
 	}
-	_, err := s.documents().DemandField(ctx, tx, caller, in.DocType, in.DocName, in.Field, demanded)
+	_, err := s.documents().As(caller, tx).DemandField(ctx, in.DocType, in.DocName, in.Field, demanded)
 	switch {
 	case err == nil:
 		return document.Allow, nil
@@ -97,7 +97,7 @@ func (s *Service) Seen(ctx context.Context, tx document.Tx, caller *identity.Cal
 		return nil, nil, err
 	}
 	for _, typeName := range types {
-		reach, err := s.documents().ReachOf(ctx, tx, caller, typeName)
+		reach, err := s.documents().As(caller, tx).ReachOf(ctx, typeName)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -145,7 +145,7 @@ func attachedIn(dt *doctype.DocType, typeName string, r document.Reach) doctype.
 // lets them, or where roles give nothing on File at all, beyond that. A token that
 // does not reach File documents is a fault, which says what scope it lacks.
 func (s *Service) mayRead(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *doctype.Document) (bool, error) {
-	_, err := s.documents().Demand(ctx, tx, caller, DocType, doc.Name(), permission.Read)
+	_, err := s.documents().As(caller, tx).Demand(ctx, DocType, doc.Name(), permission.Read)
 	switch {
 	case err == nil:
 		return true, nil
@@ -180,9 +180,9 @@ func (s *Service) admitTarget(ctx context.Context, tx document.Tx, caller *ident
 		return err
 	}
 	if !absent {
-		_, err = s.documents().DemandField(ctx, tx, caller, in.DocType, in.DocName, in.Field, permission.Write)
+		_, err = s.documents().As(caller, tx).DemandField(ctx, in.DocType, in.DocName, in.Field, permission.Write)
 	} else {
-		err = s.documents().DemandNew(ctx, tx, caller, in.DocType, in.Field)
+		err = s.documents().As(caller, tx).DemandNew(ctx, in.DocType, in.Field)
 	}
 	if fault.KindOf(err) == fault.Permission && !scoped(err) {
 		return refused

@@ -42,6 +42,6 @@ func (s *Service) follow(ctx context.Context, ev *document.Event, from string, t
 	if err != nil || doc.Text(in.Field) != from {
 		return err
 	}
-	_, err = s.documents().Update(ctx, ev.Tx, ev.Caller, in.DocType, in.DocName, map[string]any{in.Field: to})
+	_, err = s.documents().As(ev.Caller, ev.Tx).Update(ctx, in.DocType, in.DocName, map[string]any{in.Field: to})
 	return err
 }

@@ -125,7 +125,7 @@ func consequence(caller *identity.Caller) *identity.Caller {
 // roles say. key is that of its bytes; empty: it has none here.
 func (s *Service) insert(ctx context.Context, tx document.Tx, caller *identity.Caller, key string, values map[string]any) (*doctype.Document, error) {
 	ctx = context.WithValue(ctx, own{}, &own{key: key})
-	return s.documents().Insert(ctx, tx, elevated(caller), DocType, values)
+	return s.documents().As(elevated(caller), tx).Insert(ctx, DocType, values)
 }
 
 // lock makes everybody else who adds, moves or removes files of this site wait

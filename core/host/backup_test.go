@@ -28,7 +28,7 @@ func archived(t *testing.T) (s *host.Set, layout host.Layout, file string) {
 	tenant := create(t, s, "default")
 	for n := range 300 {
 		err := tenant.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
-			_, err := tenant.Documents.Insert(t.Context(), tx, identity.Root(), "ToDo", map[string]any{
+			_, err := tenant.Documents.As(identity.Root(), tx).Insert(t.Context(), "ToDo", map[string]any{
 				"description": strings.Repeat(fmt.Sprint(n*n*7919, " "), 100),
 			})
 			return err
@@ -145,7 +145,7 @@ func TestRestoreFails(t *testing.T) {
 	}
 	var found int64
 	err = tenant.Store.Read(t.Context(), func(tx document.Tx) (err error) {
-		found, err = tenant.Documents.Count(t.Context(), tx, identity.Root(), "ToDo", &query.Query{})
+		found, err = tenant.Documents.As(identity.Root(), tx).Count(t.Context(), "ToDo", &query.Query{})
 		return err
 	})
 	if err != nil || found != 300 {

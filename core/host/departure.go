@@ -61,7 +61,7 @@ func (l departure) Run(ctx context.Context, ev *document.Event) error {
 		}
 		for _, name := range names {
 			// Whoever may delete the user need not be let at the ToDos of others.
-			if err := l.documents().Delete(ctx, ev.Tx, identity.Root(), g.doctype, name); err != nil {
+			if err := l.documents().As(identity.Root(), ev.Tx).Delete(ctx, g.doctype, name); err != nil {
 				return err
 			}
 		}

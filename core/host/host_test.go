@@ -270,7 +270,7 @@ func TestCloseWaitsForRequests(t *testing.T) {
 	s.Close("default")
 	// The request that came before goes on to its end.
 	err = edge.Store.Read(t.Context(), func(tx document.Tx) error {
-		_, err := edge.Documents.Get(t.Context(), tx, identity.Root(), "User", identity.Administrator)
+		_, err := edge.Documents.As(identity.Root(), tx).Get(t.Context(), "User", identity.Administrator)
 		return err
 	})
 	if err != nil {

@@ -78,7 +78,7 @@ func note(t *testing.T, s *host.Set, name, text string) {
 		t.Fatal(err)
 	}
 	err = tenant.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
-		_, err := tenant.Documents.Insert(t.Context(), tx, identity.Root(), "ToDo", map[string]any{"description": text})
+		_, err := tenant.Documents.As(identity.Root(), tx).Insert(t.Context(), "ToDo", map[string]any{"description": text})
 		return err
 	})
 	if err != nil {
@@ -93,7 +93,7 @@ func notes(t *testing.T, s *host.Set, name string) (n int64) {
 		t.Fatal(err)
 	}
 	err = tenant.Store.Read(t.Context(), func(tx document.Tx) (err error) {
-		n, err = tenant.Documents.Count(t.Context(), tx, identity.Root(), "ToDo", &query.Query{})
+		n, err = tenant.Documents.As(identity.Root(), tx).Count(t.Context(), "ToDo", &query.Query{})
 		return err
 	})
 	if err != nil {

@@ -183,7 +183,7 @@ func TestQuietSiteCatchesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = tenant.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
-		_, err := tenant.Documents.Insert(t.Context(), tx, identity.Root(), "DocType", map[string]any{
+		_, err := tenant.Documents.As(identity.Root(), tx).Insert(t.Context(), "DocType", map[string]any{
 			"name": "Book", "module": "Library", "custom": int64(1),
 			"fields": []any{map[string]any{"fieldname": "title", "fieldtype": "Data"}},
 		})

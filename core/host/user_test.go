@@ -31,7 +31,7 @@ func insertUser(t *testing.T, tenant *host.Tenant, values map[string]any) *docty
 	t.Helper()
 	var doc *doctype.Document
 	err := write(t, tenant, func(tx document.Tx) (err error) {
-		doc, err = tenant.Documents.Insert(t.Context(), tx, identity.Root(), "User", values)
+		doc, err = tenant.Documents.As(identity.Root(), tx).Insert(t.Context(), "User", values)
 		return err
 	})
 	if err != nil {
@@ -67,13 +67,13 @@ func TestBuiltInUsersStay(t *testing.T) {
 	tenant := create(t, s, "default")
 	for _, user := range []string{identity.Administrator, identity.Guest} {
 		err := write(t, tenant, func(tx document.Tx) error {
-			return tenant.Documents.Delete(t.Context(), tx, identity.Root(), "User", user)
+			return tenant.Documents.As(identity.Root(), tx).Delete(t.Context(), "User", user)
 		})
 		if fault.From(err) == nil || fault.KindOf(err) != fault.Validation {
 			t.Errorf("delete %s: %v", user, err)
 		}
 		err = write(t, tenant, func(tx document.Tx) error {
-			_, err := tenant.Documents.Update(t.Context(), tx, identity.Root(), "User", user, map[string]any{"enabled": false})
+			_, err := tenant.Documents.As(identity.Root(), tx).Update(t.Context(), "User", user, map[string]any{"enabled": false})
 			return err
 		})
 		if fault.From(err) == nil || fault.KindOf(err) != fault.Validation {
@@ -112,7 +112,7 @@ func TestGenerateKeysMethod(t *testing.T) {
 
 	// Roles that change are seen by the very next request of this process.
 	err = write(t, tenant, func(tx document.Tx) error {
-		_, err := tenant.Documents.Update(t.Context(), tx, identity.Root(), "User", "rob@example.com",
+		_, err := tenant.Documents.As(identity.Root(), tx).Update(t.Context(), "User", "rob@example.com",
 			map[string]any{"roles": []any{map[string]any{"role": "System Manager"}}})
 		return err
 	})
@@ -125,7 +125,7 @@ func TestGenerateKeysMethod(t *testing.T) {
 
 	// No document shows anything of the secret.
 	err = tenant.Store.Read(t.Context(), func(tx document.Tx) error {
-		text, err := tenant.Documents.AppendDocument(t.Context(), tx, identity.Root(), nil, "User", "rob@example.com", document.ReadOptions{})
+		text, err := tenant.Documents.As(identity.Root(), tx).AppendDocument(t.Context(), nil, "User", "rob@example.com", document.ReadOptions{})
 		if strings.Contains(string(text), "hmac1") || strings.Contains(string(text), keys.Secret) {
 			t.Errorf("the document shows the secret: %s", text)
 		}

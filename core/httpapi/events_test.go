@@ -40,7 +40,7 @@ func (r *recorder) Run(ctx context.Context, ev *document.Event) error {
 	case ev.Name == refuse:
 		return fmt.Errorf("refused by %s", refuse)
 	case ev.Name == document.OnUpdate && ev.Doc.Text("note") == "for ever":
-		_, err := r.tenant.Documents.Insert(ctx, ev.Tx, identity.Root(), r.doctype, map[string]any{"note": "for ever"})
+		_, err := r.tenant.Documents.As(identity.Root(), ev.Tx).Insert(ctx, r.doctype, map[string]any{"note": "for ever"})
 		return err
 	}
 	return nil

@@ -26,7 +26,7 @@ func (x *exchange) list() error {
 	}
 	err = run(ctx, func(tx document.Tx) (err error) {
 		buf.b = append(buf.b[:0], `{"data":`...)
-		buf.b, err = x.site.Documents.AppendList(ctx, tx, x.caller, buf.b, x.route.doctype, q)
+		buf.b, err = x.site.Documents.As(x.caller, tx).AppendList(ctx, buf.b, x.route.doctype, q)
 		return err
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ var caseMethods = []*method.Method{
 	{Path: "cases.data", Func: func(_ context.Context, c *method.Call) (any, error) { return c.Args.Get("data"), nil }},
 	{Path: "cases.raise", Func: func(context.Context, *method.Call) (any, error) { return nil, fault.Invalid("", "M") }},
 	{Path: "cases.write", Func: func(ctx context.Context, c *method.Call) (any, error) {
-		doc, err := c.Documents.Insert(ctx, c.Tx, c.Caller, "Note", map[string]any{"title": "by method"})
+		doc, err := c.Documents.As(c.Caller, c.Tx).Insert(ctx, "Note", map[string]any{"title": "by method"})
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func (x *exchange) read() error {
 	}
 	err := run(x.ctx, func(tx document.Tx) (err error) {
 		buf.b = append(buf.b[:0], `{"data":`...)
-		buf.b, err = x.site.Documents.AppendDocument(x.ctx, tx, x.caller, buf.b, x.route.doctype, x.route.name, opt)
+		buf.b, err = x.site.Documents.As(x.caller, tx).AppendDocument(x.ctx, buf.b, x.route.doctype, x.route.name, opt)
 		return err
 	})
 	if err != nil {
@@ -47,7 +47,7 @@ func (x *exchange) create() error {
 	delete(values, "doctype")
 	x.ctx = document.WithOrigin(x.ctx, x.origin())
 	return x.write(func(tx document.Tx) (*doctype.Document, error) {
-		return x.site.Documents.Insert(x.ctx, tx, x.caller, x.route.doctype, values)
+		return x.site.Documents.As(x.caller, tx).Insert(x.ctx, x.route.doctype, values)
 	})
 }
 
@@ -60,7 +60,7 @@ func (x *exchange) update() error {
 	delete(values, "doctype")
 	x.ctx = document.WithOrigin(x.ctx, x.origin())
 	return x.write(func(tx document.Tx) (*doctype.Document, error) {
-		return x.site.Documents.Update(x.ctx, tx, x.caller, x.route.doctype, x.route.name, values)
+		return x.site.Documents.As(x.caller, tx).Update(x.ctx, x.route.doctype, x.route.name, values)
 	})
 }
 
@@ -90,7 +90,7 @@ func (x *exchange) write(fn func(tx document.Tx) (*doctype.Document, error)) err
 func (x *exchange) remove() error {
 	docs := x.site.Documents
 	err := x.site.Store.Write(document.WithParty(x.ctx, x.route.doctype), docs.DeleteMode(x.route.doctype), func(tx document.Tx) error {
-		return docs.Delete(x.ctx, tx, x.caller, x.route.doctype, x.route.name)
+		return docs.As(x.caller, tx).Delete(x.ctx, x.route.doctype, x.route.name)
 	})
 	if err != nil {
 		return err

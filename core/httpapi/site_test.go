@@ -185,7 +185,7 @@ func testMethods() []*method.Method {
 }
 
 func writeNote(ctx context.Context, c *method.Call) (any, error) {
-	doc, err := c.Documents.Insert(ctx, c.Tx, c.Caller, "Note", map[string]any{"title": c.Args.Text("title")})
+	doc, err := c.Documents.As(c.Caller, c.Tx).Insert(ctx, "Note", map[string]any{"title": c.Args.Text("title")})
 	if err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func (c *Call) change(ctx context.Context, kind, doctype, name string, values, o
 	case "cancel":
 		return c.document(c.update(ctx, doctype, name, map[string]any{"docstatus": json.Number("2")}))
 	case "discard":
-		return c.document(c.Documents.Discard(ctx, c.Tx, c.Caller, doctype, name))
+		return c.document(c.Documents.As(c.Caller, c.Tx).Discard(ctx, doctype, name))
 	case "rename":
 		return c.rename(ctx, doctype, name, textOf(op["new_name"]), op["merge"])
 	case "delete":
@@ -139,7 +139,7 @@ func (c *Call) rename(ctx context.Context, doctype, old, new string, merge any) 
 	if new == "" {
 		return nil, fault.Invalid("TypeError", "Missing required argument: new_name")
 	}
-	doc, err := c.Documents.Rename(ctx, c.Tx, c.Caller, doctype, old, new, query.Flag(merge, false))
+	doc, err := c.Documents.As(c.Caller, c.Tx).Rename(ctx, doctype, old, new, query.Flag(merge, false))
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (c *Call) remove(ctx context.Context, doctype, name string) error {
 	if c.isChild(doctype) {
 		return c.removeRow(ctx, doctype, name)
 	}
-	return c.Documents.Delete(ctx, c.Tx, c.Caller, doctype, name)
+	return c.Documents.As(c.Caller, c.Tx).Delete(ctx, doctype, name)
 }
 
 // clientAmended answers with the name of the document that amends another one,
@@ -166,7 +166,7 @@ func clientAmended(ctx context.Context, call *Call) (any, error) {
 		return nil, err
 	}
 	if dt := call.Documents.Schema().DocType(doctype); dt != nil && dt.Field("amended_from") == nil {
-		_, err := call.Documents.Get(ctx, call.Tx, call.Caller, doctype, name)
+		_, err := call.Documents.As(call.Caller, call.Tx).Get(ctx, doctype, name)
 		return false, err
 	}
 	row, err := call.row(ctx, doctype, []query.Field{{Ref: query.Ref{Name: "name"}}}, "amended_from", query.Eq, name)
@@ -179,7 +179,7 @@ func clientAmended(ctx context.Context, call *Call) (any, error) {
 // row reads some fields of the first document whose field meets a condition;
 // nil when there is none.
 func (c *Call) row(ctx context.Context, doctype string, fields []query.Field, field string, op query.Op, value any) (map[string]any, error) {
-	text, err := c.Documents.AppendList(ctx, c.Tx, c.Caller, nil, doctype, &query.Query{
+	text, err := c.Documents.As(c.Caller, c.Tx).AppendList(ctx, nil, doctype, &query.Query{
 		Fields: fields, Length: 1,
 		Filter: query.Cond{Ref: query.Ref{Name: field}, Op: op, Value: value},
 	})

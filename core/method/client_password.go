@@ -17,5 +17,5 @@ func clientPassword(ctx context.Context, c *Call) (any, error) {
 	if field == "" {
 		field = "password"
 	}
-	return c.Documents.Password(ctx, c.Tx, c.Caller, doctype, name, field)
+	return c.Documents.As(c.Caller, c.Tx).Password(ctx, doctype, name, field)
 }

@@ -41,7 +41,7 @@ func clientHasPermission(ctx context.Context, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := call.Documents.Explain(ctx, call.Tx, call.Caller, doctype, call.Args.documentName(), right)
+	x, err := call.Documents.As(call.Caller, call.Tx).Explain(ctx, doctype, call.Args.documentName(), right)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func clientExplain(ctx context.Context, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return call.Documents.Explain(ctx, call.Tx, caller, doctype, call.Args.documentName(), right)
+	return call.Documents.As(caller, call.Tx).Explain(ctx, doctype, call.Args.documentName(), right)
 }
 
 // asked is the user a question is about: the caller, or the argument user.
@@ -77,7 +77,7 @@ func (c *Call) asked(ctx context.Context) (*identity.Caller, error) {
 	case c.Methods.callers == nil:
 		return nil, fault.New(fault.Unavailable, "", "The site answers only questions about the caller")
 	}
-	if _, err := c.Documents.Get(ctx, c.Tx, c.Caller, "User", user); err != nil {
+	if _, err := c.Documents.As(c.Caller, c.Tx).Get(ctx, "User", user); err != nil {
 		return nil, err
 	}
 	return c.Methods.callers(ctx, user)
@@ -94,7 +94,7 @@ func clientDocPermissions(ctx context.Context, call *Call) (any, error) {
 	if name == "" {
 		return nil, fault.Invalid("TypeError", "Missing required argument: docname")
 	}
-	rights, err := call.Documents.Rights(ctx, call.Tx, call.Caller, doctype, name)
+	rights, err := call.Documents.As(call.Caller, call.Tx).Rights(ctx, doctype, name)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func clientList(ctx context.Context, call *Call) (any, error) {
 	if q.Debug && call.Caller.Desk && call.Methods.observe != nil {
 		ctx, show = call.watch(ctx)
 	}
-	rows, err := call.Documents.AppendList(ctx, call.Tx, call.Caller, nil, doctype, q)
+	rows, err := call.Documents.As(call.Caller, call.Tx).AppendList(ctx, nil, doctype, q)
 	show()
 	return raw(rows, err)
 }
@@ -56,7 +56,7 @@ func clientCount(ctx context.Context, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return call.Documents.Count(ctx, call.Tx, call.Caller, doctype, q)
+	return call.Documents.As(call.Caller, call.Tx).Count(ctx, doctype, q)
 }
 
 // clientGet answers with one document: by name, the first that filters match,
@@ -73,7 +73,7 @@ func clientGet(ctx context.Context, call *Call) (any, error) {
 		}
 	}
 	opt := document.ReadOptions{WithNull: true}
-	return raw(call.Documents.AppendDocument(ctx, call.Tx, call.Caller, nil, doctype, name, opt))
+	return raw(call.Documents.As(call.Caller, call.Tx).AppendDocument(ctx, nil, doctype, name, opt))
 }
 
 // firstName is the name of the first document that the filters match; without
@@ -120,7 +120,7 @@ func (c *Call) first(ctx context.Context, doctype string, fields []any, asArray 
 		}
 	}
 	q.Length, q.AsArrays = 1, asArray
-	rows, err := c.Documents.AppendList(ctx, c.Tx, c.Caller, nil, doctype, q)
+	rows, err := c.Documents.As(c.Caller, c.Tx).AppendList(ctx, nil, doctype, q)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (c *Call) singleValues(ctx context.Context, doctype string, fields []any, a
 
 func (c *Call) single(ctx context.Context, doctype string) (map[string]any, error) {
 	opt := document.ReadOptions{WithNull: true}
-	text, err := c.Documents.AppendDocument(ctx, c.Tx, c.Caller, nil, doctype, doctype, opt)
+	text, err := c.Documents.As(c.Caller, c.Tx).AppendDocument(ctx, nil, doctype, doctype, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func (c *Call) insertRow(ctx context.Context, values map[string]any) (*doctype.D
 	if parenttype == "" || parent == "" || table == "" {
 		return nil, fault.Invalid("", "A row of a child table needs parenttype, parent and parentfield")
 	}
-	doc, err := c.Documents.Get(ctx, c.Tx, c.Caller, parenttype, parent)
+	doc, err := c.Documents.As(c.Caller, c.Tx).Get(ctx, parenttype, parent)
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +53,11 @@ func (c *Call) removeRow(ctx context.Context, doctype, name string) error {
 
 // parentOf reads the document a row belongs to, and the name of the table.
 func (c *Call) parentOf(ctx context.Context, doctype, name string) (*doctype.Document, string, error) {
-	row, err := c.Documents.Get(ctx, c.Tx, c.Caller, doctype, name)
+	row, err := c.Documents.As(c.Caller, c.Tx).Get(ctx, doctype, name)
 	if err != nil {
 		return nil, "", err
 	}
-	doc, err := c.Documents.Get(ctx, c.Tx, c.Caller, row.Text("parenttype"), row.Text("parent"))
+	doc, err := c.Documents.As(c.Caller, c.Tx).Get(ctx, row.Text("parenttype"), row.Text("parent"))
 	return doc, row.Text("parentfield"), err
 }
 
@@ -77,5 +77,5 @@ func rowValues(doc *doctype.Document, table, name string, replacement map[string
 }
 
 func (c *Call) saveRows(ctx context.Context, doc *doctype.Document, table string, rows []any) (*doctype.Document, error) {
-	return c.Documents.Update(ctx, c.Tx, c.Caller, doc.Type.Name, doc.Name(), map[string]any{table: rows})
+	return c.Documents.As(c.Caller, c.Tx).Update(ctx, doc.Type.Name, doc.Name(), map[string]any{table: rows})
 }

@@ -30,7 +30,7 @@ func (c *Call) insert(ctx context.Context, values map[string]any) (*doctype.Docu
 	if c.isChild(doctype) {
 		return c.insertRow(ctx, values)
 	}
-	return c.Documents.Insert(ctx, c.Tx, c.Caller, doctype, values)
+	return c.Documents.As(c.Caller, c.Tx).Insert(ctx, doctype, values)
 }
 
 func doctypeOf(values map[string]any) (string, error) {
@@ -104,7 +104,7 @@ func (c *Call) update(ctx context.Context, doctype, name string, values map[stri
 	if c.isChild(doctype) {
 		return c.changeRow(ctx, doctype, name, values)
 	}
-	return c.Documents.Update(ctx, c.Tx, c.Caller, doctype, name, values)
+	return c.Documents.As(c.Caller, c.Tx).Update(ctx, doctype, name, values)
 }
 
 func clientSetValue(ctx context.Context, call *Call) (any, error) {

@@ -118,13 +118,13 @@ func setDocstatus(n json.Number) documentMethod {
 		values := make(map[string]any, len(on.edited)+1)
 		maps.Copy(values, on.edited)
 		values["docstatus"] = n
-		doc, err := c.Documents.Update(ctx, c.Tx, c.Caller, on.doc.Type.Name, on.doc.Name(), values)
+		doc, err := c.Documents.As(c.Caller, c.Tx).Update(ctx, on.doc.Type.Name, on.doc.Name(), values)
 		return outcome{doc: doc}, err
 	}
 }
 
 func discardDocument(ctx context.Context, c *Call, on *documentCall) (outcome, error) {
-	doc, err := c.Documents.Discard(ctx, c.Tx, c.Caller, on.doc.Type.Name, on.doc.Name())
+	doc, err := c.Documents.As(c.Caller, c.Tx).Discard(ctx, on.doc.Type.Name, on.doc.Name())
 	return outcome{doc: doc}, err
 }
 
@@ -135,7 +135,7 @@ func renameDocument(ctx context.Context, c *Call, on *documentCall) (outcome, er
 		return outcome{}, err
 	}
 	merge := query.Flag(on.args.Get("merge"), false)
-	doc, err := c.Documents.Rename(ctx, c.Tx, c.Caller, on.doc.Type.Name, on.doc.Name(), name, merge)
+	doc, err := c.Documents.As(c.Caller, c.Tx).Rename(ctx, on.doc.Type.Name, on.doc.Name(), name, merge)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -144,7 +144,7 @@ func renameDocument(ctx context.Context, c *Call, on *documentCall) (outcome, er
 
 // commentDocument answers with the comment.
 func commentDocument(ctx context.Context, c *Call, on *documentCall) (outcome, error) {
-	comment, err := c.Documents.AddComment(ctx, c.Tx, c.Caller, on.doc.Type.Name, on.doc.Name(),
+	comment, err := c.Documents.As(c.Caller, c.Tx).AddComment(ctx, on.doc.Type.Name, on.doc.Name(),
 		on.args.Text("comment_type"), on.args.Text("text"))
 	if err != nil {
 		return outcome{}, err
@@ -164,7 +164,7 @@ func (c *Call) onDocument(ctx context.Context, doctype, name, method string, on 
 		right = permission.Write
 	}
 	var err error
-	if on.doc, err = c.Documents.Demand(ctx, c.Tx, c.Caller, doctype, name, right); err != nil {
+	if on.doc, err = c.Documents.As(c.Caller, c.Tx).Demand(ctx, doctype, name, right); err != nil {
 		return outcome{}, err
 	}
 	fn := documentMethods[method]

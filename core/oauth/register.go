@@ -183,7 +183,7 @@ func (s *Service) insertClient(r *http.Request, m *clientMetadata) (*registered,
 	var answer *registered
 	ctx := r.Context()
 	err := s.c.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
-		doc, err := s.c.Documents().Insert(ctx, tx, identity.Root(), clientName, values)
+		doc, err := s.c.Documents().As(identity.Root(), tx).Insert(ctx, clientName, values)
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func (s *Service) settings(ctx context.Context) (*settings, error) {
 	v, err := s.c.Auth.Remember(ctx, "oauth settings", func(ctx context.Context) (any, error) {
 		var doc *doctype.Document
 		err := s.c.Store.Read(ctx, func(tx document.Tx) (err error) {
-			doc, err = s.c.Documents().Get(ctx, tx, identity.Root(), settingsName, settingsName)
+			doc, err = s.c.Documents().As(identity.Root(), tx).Get(ctx, settingsName, settingsName)
 			return err
 		})
 		if err != nil {

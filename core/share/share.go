@@ -64,17 +64,17 @@ func (s *Service) Add(ctx context.Context, tx document.Tx, caller *identity.Call
 	if len(there) > 0 {
 		// Two that were made at once are one from now on.
 		for _, more := range there[1:] {
-			if err := s.documents().Delete(ctx, tx, as, DocType, more.Name()); err != nil {
+			if err := s.documents().As(as, tx).Delete(ctx, DocType, more.Name()); err != nil {
 				return nil, err
 			}
 		}
-		return s.documents().Update(ctx, tx, as, DocType, there[0].Name(), values)
+		return s.documents().As(as, tx).Update(ctx, DocType, there[0].Name(), values)
 	}
 	values["share_doctype"], values["share_name"], values["everyone"] = typeName, name, with.Everyone
 	if !with.Everyone {
 		values["user"] = with.User
 	}
-	return s.documents().Insert(ctx, tx, as, DocType, values)
+	return s.documents().As(as, tx).Insert(ctx, DocType, values)
 }
 
 // Give gives or takes one right of a share; taking read takes everything.
@@ -115,7 +115,7 @@ func (s *Service) Remove(ctx context.Context, tx document.Tx, caller *identity.C
 		return err
 	}
 	for _, doc := range there {
-		if err := s.documents().Delete(ctx, tx, consequence(caller), DocType, doc.Name()); err != nil {
+		if err := s.documents().As(consequence(caller), tx).Delete(ctx, DocType, doc.Name()); err != nil {
 			return err
 		}
 	}
@@ -124,7 +124,7 @@ func (s *Service) Remove(ctx context.Context, tx document.Tx, caller *identity.C
 
 // Users lists the shares of a document that the caller may read.
 func (s *Service) Users(ctx context.Context, tx document.Tx, caller *identity.Caller, typeName, name string) ([]*doctype.Document, error) {
-	if _, err := s.documents().Demand(ctx, tx, caller, typeName, name, permission.Read); err != nil {
+	if _, err := s.documents().As(caller, tx).Demand(ctx, typeName, name, permission.Read); err != nil {
 		return nil, err
 	}
 	return s.find(ctx, tx, typeName, name, nil)
@@ -170,7 +170,7 @@ func (s *Service) demand(ctx context.Context, tx document.Tx, caller *identity.C
 		if (rights|permission.Share)&right == 0 {
 			continue
 		}
-		if _, err := s.documents().Demand(ctx, tx, caller, typeName, name, right); err != nil {
+		if _, err := s.documents().As(caller, tx).Demand(ctx, typeName, name, right); err != nil {
 			return err
 		}
 	}

@@ -16,14 +16,14 @@ import (
 func trip(t *testing.T, s *site) {
 	t.Helper()
 	s.write(func(tx document.Tx) error {
-		_, err := s.documents.Insert(t.Context(), tx, identity.Root(), "DocType", m{
+		_, err := s.documents.As(identity.Root(), tx).Insert(t.Context(), "DocType", m{
 			"name": "Trip Stop", "custom": json.Number("1"), "istable": json.Number("1"),
 			"fields": []any{m{"fieldname": "place", "fieldtype": "Data"}},
 		})
 		return err
 	})
 	s.write(func(tx document.Tx) error {
-		_, err := s.documents.Insert(t.Context(), tx, identity.Root(), "DocType", m{
+		_, err := s.documents.As(identity.Root(), tx).Insert(t.Context(), "DocType", m{
 			"name": "Trip", "custom": json.Number("1"), "is_submittable": json.Number("1"), "autoname": "hash",
 			"fields": []any{
 				m{"fieldname": "to", "fieldtype": "Data"},
@@ -62,13 +62,13 @@ func (s *site) noted() []string {
 		if err != nil {
 			return err
 		}
-		text, err := s.documents.AppendList(s.t.Context(), tx, identity.Root(), nil, "Note", q)
+		text, err := s.documents.As(identity.Root(), tx).AppendList(s.t.Context(), nil, "Note", q)
 		if err == nil {
 			err = json.Unmarshal(text, &list)
 		}
 		for _, n := range list {
 			if err == nil {
-				err = s.documents.Delete(s.t.Context(), tx, identity.Root(), "Note", n.Name)
+				err = s.documents.As(identity.Root(), tx).Delete(s.t.Context(), "Note", n.Name)
 			}
 		}
 		return err
@@ -96,7 +96,7 @@ func TestOrderOfEvents(t *testing.T) {
 	update := func(values m) {
 		t.Helper()
 		s.write(func(tx document.Tx) error {
-			_, err := s.documents.Update(t.Context(), tx, identity.Root(), "Trip", name, values)
+			_, err := s.documents.As(identity.Root(), tx).Update(t.Context(), "Trip", name, values)
 			return err
 		})
 	}
@@ -109,7 +109,7 @@ func TestOrderOfEvents(t *testing.T) {
 	update(m{"docstatus": json.Number("2")})
 	heard("before_cancel on_cancel on_change")
 	s.write(func(tx document.Tx) error {
-		return s.documents.Delete(t.Context(), tx, identity.Root(), "Trip", name)
+		return s.documents.As(identity.Root(), tx).Delete(t.Context(), "Trip", name)
 	})
 	heard("on_trash on_change after_delete")
 
@@ -123,7 +123,7 @@ func TestOrderOfEvents(t *testing.T) {
 		t.Errorf("docstatus %d, owner %s", doc.Docstatus(), doc.Owner())
 	}
 	s.write(func(tx document.Tx) error {
-		return s.documents.Delete(t.Context(), tx, identity.Root(), "Trip", doc.Name())
+		return s.documents.As(identity.Root(), tx).Delete(t.Context(), "Trip", doc.Name())
 	})
 	s.noted()
 

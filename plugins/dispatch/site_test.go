@@ -153,7 +153,7 @@ func (s *site) run(verb, path string, args m) (any, error) {
 
 func (s *site) insert(doctype string, values m) (name string, err error) {
 	err = s.store.Write(s.t.Context(), s.documents.WriteMode(doctype), func(tx document.Tx) error {
-		doc, err := s.documents.Insert(s.t.Context(), tx, identity.Root(), doctype, values)
+		doc, err := s.documents.As(identity.Root(), tx).Insert(s.t.Context(), doctype, values)
 		if err == nil {
 			name = doc.Name()
 		}
@@ -173,7 +173,7 @@ func (s *site) mustInsert(doctype string, values m) string {
 
 func (s *site) get(doctype, name string) (doc *doctype.Document, err error) {
 	err = s.store.Read(s.t.Context(), func(tx document.Tx) error {
-		doc, err = s.documents.Get(s.t.Context(), tx, identity.Root(), doctype, name)
+		doc, err = s.documents.As(identity.Root(), tx).Get(s.t.Context(), doctype, name)
 		return err
 	})
 	return doc, err

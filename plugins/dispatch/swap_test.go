@@ -39,7 +39,7 @@ func patched(t testing.TB, dir, old, new string) []byte {
 func (s *site) count(doctype string) (n int64) {
 	s.t.Helper()
 	err := s.store.Read(s.t.Context(), func(tx document.Tx) (err error) {
-		n, err = s.documents.Count(s.t.Context(), tx, identity.Root(), doctype, &query.Query{})
+		n, err = s.documents.As(identity.Root(), tx).Count(s.t.Context(), doctype, &query.Query{})
 		return err
 	})
 	if err != nil {

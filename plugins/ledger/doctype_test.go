@@ -41,7 +41,7 @@ func all(action string) map[string]string {
 
 func (p *process) insert(doctype string, values m) (doc *doctype.Document, err error) {
 	err = p.store.Write(p.t.Context(), document.Alone, func(tx document.Tx) error {
-		doc, err = p.documents.Insert(p.t.Context(), tx, identity.Root(), doctype, values)
+		doc, err = p.documents.As(identity.Root(), tx).Insert(p.t.Context(), doctype, values)
 		return err
 	})
 	return doc, err
@@ -100,7 +100,7 @@ func TestDocTypes(t *testing.T) {
 	p.manage("uninstall", m{"plugin": "acme.a"})
 	p.install(plugin(t, "3", three))
 	err = p.store.Read(t.Context(), func(tx document.Tx) error {
-		got, err := p.documents.Get(t.Context(), tx, identity.Root(), "Shop Order", doc.Name())
+		got, err := p.documents.As(identity.Root(), tx).Get(t.Context(), "Shop Order", doc.Name())
 		if err == nil && (got.Text("title") != "first" || len(got.Rows("lines")) != 1) {
 			t.Errorf("document %v", got.Values())
 		}
@@ -129,7 +129,7 @@ func TestRolesOfDocTypes(t *testing.T) {
 	}
 	desk := func(role string) (access any) {
 		err := p.store.Read(t.Context(), func(tx document.Tx) error {
-			doc, err := p.documents.Get(t.Context(), tx, identity.Root(), "Role", role)
+			doc, err := p.documents.As(identity.Root(), tx).Get(t.Context(), "Role", role)
 			if err == nil {
 				access = doc.Get("desk_access")
 			}

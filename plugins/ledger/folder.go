@@ -128,7 +128,7 @@ func (s *Site) removeAbsent(ctx context.Context, sv dispatch.Services, present m
 			if err != nil || r == nil || r.Stored() {
 				return err
 			}
-			if err := sv.Documents.Delete(asWriter(ctx), tx, identity.Root(), pluginType, name); err != nil {
+			if err := sv.Documents.As(identity.Root(), tx).Delete(asWriter(ctx), pluginType, name); err != nil {
 				return err
 			}
 			return tx.BumpEpoch(ctx)

@@ -153,7 +153,7 @@ func TestInstallRefuses(t *testing.T) {
 	}
 	p.serves("2")
 	err := p.store.Read(t.Context(), func(tx document.Tx) error {
-		doc, err := p.documents.Get(t.Context(), tx, manager, "Plugin", "acme.a")
+		doc, err := p.documents.As(manager, tx).Get(t.Context(), "Plugin", "acme.a")
 		if err == nil && doc.Text("modified_by") != manager.User {
 			t.Errorf("modified by %s", doc.Text("modified_by"))
 		}

@@ -153,7 +153,7 @@ func (s *Site) uninstall(ctx context.Context, caller *identity.Caller, plugin st
 				return err
 			}
 		}
-		if err := sv.Documents.Delete(asWriter(ctx), tx, elevated(caller), pluginType, plugin); err != nil {
+		if err := sv.Documents.As(elevated(caller), tx).Delete(asWriter(ctx), pluginType, plugin); err != nil {
 			return err
 		}
 		return tx.BumpEpoch(ctx)

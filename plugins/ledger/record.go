@@ -170,10 +170,10 @@ func put(ctx context.Context, tx document.Tx, documents *document.Service, calle
 		return err
 	}
 	if len(absent) == 0 {
-		_, err = documents.Update(asWriter(ctx), tx, elevated(caller), doctype, name, values)
+		_, err = documents.As(elevated(caller), tx).Update(asWriter(ctx), doctype, name, values)
 		return err
 	}
-	_, err = documents.Insert(asWriter(ctx), tx, elevated(caller), doctype, values)
+	_, err = documents.As(elevated(caller), tx).Insert(asWriter(ctx), doctype, values)
 	return err
 }
 

@@ -30,7 +30,7 @@ func Apply(ctx context.Context, store document.Store, documents *document.Servic
 			continue
 		}
 		if err := write(ctx, store, func(tx document.Tx) error {
-			_, err := documents.Insert(ctx, tx, caller, doctype.DocTypeName, dt.without(documents.Schema()))
+			_, err := documents.As(caller, tx).Insert(ctx, doctype.DocTypeName, dt.without(documents.Schema()))
 			return err
 		}); err != nil {
 			return nil, fmt.Errorf("make DocType %s: %w", dt.Name, err)
@@ -55,7 +55,7 @@ func (dt *DocType) complete(ctx context.Context, store document.Store, documents
 		return err
 	}
 	return write(ctx, store, func(tx document.Tx) error {
-		_, err := documents.Update(ctx, tx, caller, doctype.DocTypeName, dt.Name, dt.whole())
+		_, err := documents.As(caller, tx).Update(ctx, doctype.DocTypeName, dt.Name, dt.whole())
 		return err
 	})
 }

@@ -66,7 +66,7 @@ func (dt *DocType) plan(ctx context.Context, tx document.Tx, documents *document
 	if !known.Custom || known.Module != dt.plugin {
 		return s, fault.New(fault.Conflict, "", "The DocType %s belongs to %s: %s may not redefine it", dt.Name, known.Module, dt.plugin)
 	}
-	stored, err := documents.Get(ctx, tx, identity.Root(), doctype.DocTypeName, dt.Name)
+	stored, err := documents.As(identity.Root(), tx).Get(ctx, doctype.DocTypeName, dt.Name)
 	if err != nil {
 		return s, err
 	}

@@ -24,7 +24,7 @@ func (dt *DocType) missingRoles(ctx context.Context, tx document.Tx, documents *
 		if name == "" || planned[name] {
 			continue // what is wrong with a rule without a role, the platform says
 		}
-		switch _, err := documents.Get(ctx, tx, identity.Root(), roleName, name); {
+		switch _, err := documents.As(identity.Root(), tx).Get(ctx, roleName, name); {
 		case err == nil:
 		case fault.KindOf(err) == fault.NotFound:
 			planned[name] = true
@@ -42,7 +42,7 @@ func makeRoles(ctx context.Context, store document.Store, documents *document.Se
 	for _, s := range steps {
 		for _, name := range s.Roles {
 			err := write(ctx, store, func(tx document.Tx) error {
-				_, err := documents.Insert(ctx, tx, caller, roleName, map[string]any{"role_name": name, "is_custom": true})
+				_, err := documents.As(caller, tx).Insert(ctx, roleName, map[string]any{"role_name": name, "is_custom": true})
 				return err
 			})
 			if err != nil && fault.KindOf(err) != fault.Conflict { // another process was quicker

@@ -21,7 +21,7 @@ func docGet(ctx context.Context, st *State, dst, request []byte) ([]byte, error)
 		return nil, err
 	}
 	return st.read(ctx, dst, func(tx document.Tx, dst []byte) ([]byte, error) {
-		return st.call.Documents.AppendDocument(ctx, tx, st.caller, dst, k.DocType, k.Name, document.ReadOptions{})
+		return st.call.Documents.As(st.caller, tx).AppendDocument(ctx, dst, k.DocType, k.Name, document.ReadOptions{})
 	})
 }
 
@@ -31,7 +31,7 @@ func docList(ctx context.Context, st *State, dst, request []byte) ([]byte, error
 		return nil, err
 	}
 	return st.read(ctx, dst, func(tx document.Tx, dst []byte) ([]byte, error) {
-		return st.call.Documents.AppendList(ctx, tx, st.caller, dst, doctype, q)
+		return st.call.Documents.As(st.caller, tx).AppendList(ctx, dst, doctype, q)
 	})
 }
 
@@ -41,7 +41,7 @@ func docCount(ctx context.Context, st *State, dst, request []byte) ([]byte, erro
 		return nil, err
 	}
 	return st.read(ctx, dst, func(tx document.Tx, dst []byte) ([]byte, error) {
-		n, err := st.call.Documents.Count(ctx, tx, st.caller, doctype, q)
+		n, err := st.call.Documents.As(st.caller, tx).Count(ctx, doctype, q)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func docInsert(ctx context.Context, st *State, dst, request []byte) ([]byte, err
 		return nil, fault.New(fault.BadRequest, "", "%s: doctype is %s, and %s inside doc", abi.DocInsert, in.DocType, inside)
 	}
 	return st.write(ctx, dst, func(tx document.Tx) (*doctype.Document, error) {
-		return st.call.Documents.Insert(ctx, tx, st.caller, in.DocType, in.Doc)
+		return st.call.Documents.As(st.caller, tx).Insert(ctx, in.DocType, in.Doc)
 	})
 }
 
@@ -136,7 +136,7 @@ func docDelete(ctx context.Context, st *State, dst, request []byte) ([]byte, err
 		return nil, err
 	}
 	return st.write(ctx, dst, func(tx document.Tx) (*doctype.Document, error) {
-		return nil, st.call.Documents.Delete(ctx, tx, st.caller, k.DocType, k.Name)
+		return nil, st.call.Documents.As(st.caller, tx).Delete(ctx, k.DocType, k.Name)
 	})
 }
 
@@ -145,7 +145,7 @@ func (st *State) update(ctx context.Context, name string, dst []byte, k key, val
 		return nil, err
 	}
 	return st.write(ctx, dst, func(tx document.Tx) (*doctype.Document, error) {
-		return st.call.Documents.Update(ctx, tx, st.caller, k.DocType, k.Name, values)
+		return st.call.Documents.As(st.caller, tx).Update(ctx, k.DocType, k.Name, values)
 	})
 }
 

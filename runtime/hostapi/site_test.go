@@ -138,7 +138,7 @@ func (s *site) exports() []*method.Method {
 			return call.Args.Map(), nil
 		}},
 		&method.Method{Path: "t.host.fail", Func: func(ctx context.Context, call *method.Call) (any, error) {
-			if _, err := call.Documents.Insert(ctx, call.Tx, call.Caller, "ToDo", map[string]any{"description": "lost"}); err != nil {
+			if _, err := call.Documents.As(call.Caller, call.Tx).Insert(ctx, "ToDo", map[string]any{"description": "lost"}); err != nil {
 				return nil, err
 			}
 			return nil, fault.New(fault.Internal, "", "a secret of the server")
