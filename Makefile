@@ -12,10 +12,13 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 GOFLAGS_BUILD := -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race lint fuzz bench guests quickjs examples clean
+.PHONY: help generate run build test race lint fuzz bench guests quickjs examples clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+generate: ## all that sdk/abi/contract.json says, written into every language and table
+	@go run ./sdk/abi/generate
 
 run: build ## build everything needed and serve ./data on 127.0.0.1:8000
 	@mkdir -p $(DATA)/plugins

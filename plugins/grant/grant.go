@@ -22,7 +22,7 @@ import (
 const hostPrefix = abi.HTTPFetch + ":"
 
 // waiting are the entries that an administrator has to approve.
-var waiting = []string{abi.HTTPFetch, abi.ConnectedRequest, abi.Enqueue, manifest.Elevated}
+var waiting = append(abi.Approval(), manifest.Elevated)
 
 // Given is what a plugin may do on a site.
 type Given struct {

@@ -10,13 +10,10 @@ import (
 // An administrator gives it by name; it is never a default.
 const Elevated = "elevated"
 
-// free are the imports that show a call only what it is told anyway.
-var free = []string{abi.CallerGet, abi.ConfigGet, abi.RequestGet, abi.Respond}
-
 // Grantable lists the imports that reach beyond the plugin: a manifest asks for
 // each that its module imports.
 func Grantable() []string {
-	return slices.DeleteFunc(abi.Capabilities(), func(name string) bool { return slices.Contains(free, name) })
+	return slices.DeleteFunc(abi.Capabilities(), func(name string) bool { return slices.Contains(abi.Free(), name) })
 }
 
 // Asks reports whether the manifest asks for the import, or need not.

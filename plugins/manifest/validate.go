@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"armature/core/document"
 	"armature/runtime/abi"
 )
 
@@ -29,14 +28,6 @@ var forms = map[*regexp.Regexp]string{
 
 // verbs are the HTTP verbs a method may allow.
 var verbs = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete}
-
-// events are those a plugin may hear.
-var events = []string{
-	document.BeforeInsert, document.BeforeValidate, document.Validate, document.BeforeSave,
-	document.AfterInsert, document.OnUpdate, document.OnChange, document.BeforeSubmit, document.OnSubmit,
-	document.BeforeUpdateAfterSubmit, document.OnUpdateAfterSubmit, document.BeforeCancel, document.OnCancel,
-	document.OnTrash, document.AfterDelete,
-}
 
 // check refuses with the field's name before the reason.
 func check(ok bool, field, format string, args ...any) error {
@@ -127,7 +118,7 @@ func (h Handler) validate() error {
 	field := fmt.Sprintf("events[%q]", h.DocType+"."+h.Event)
 	return first(
 		check(plain(h.DocType), field, "expected a DocType, a dot and an event, such as ToDo.validate"),
-		check(slices.Contains(events, h.Event), field, "unknown event %q; expected one of %s", h.Event, strings.Join(events, ", ")),
+		check(slices.Contains(abi.Events(), h.Event), field, "unknown event %q; expected one of %s", h.Event, strings.Join(abi.Events(), ", ")),
 		exportName(field, h.Export),
 	)
 }
@@ -167,15 +158,15 @@ func (l Limits) validate() error {
 		return check(v >= 0 && v <= most, "limits."+field, "expected 1 to %d, found %d", most, v)
 	}
 	return first(
-		within("memory", l.Memory, 256<<20),
-		within("cpu_ms", l.CPUMs, 60_000),
-		within("wall_ms", l.WallMs, 60_000),
-		within("depth", l.Depth, 100_000),
-		within("input", l.Input, 32<<20),
-		within("output", l.Output, 32<<20),
-		within("host_calls", l.HostCalls, 100_000),
-		within("log", l.Log, 1<<20),
-		within("http", l.HTTP, 32),
-		within("tx_ms", l.TxMs, 60_000),
+		within("memory", l.Memory, abi.MaxMemory),
+		within("cpu_ms", l.CPUMs, abi.MaxCPUMs),
+		within("wall_ms", l.WallMs, abi.MaxWallMs),
+		within("depth", l.Depth, abi.MaxDepth),
+		within("input", l.Input, abi.MaxInput),
+		within("output", l.Output, abi.MaxOutput),
+		within("host_calls", l.HostCalls, abi.MaxHostCalls),
+		within("log", l.Log, abi.MaxLog),
+		within("http", l.HTTP, abi.MaxHTTP),
+		within("tx_ms", l.TxMs, abi.MaxTxMs),
 	)
 }

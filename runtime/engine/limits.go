@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"armature/runtime/abi"
+)
 
 // Limits bound one call. A zero field takes the engine's default; every field
 // is capped by the engine's maximum.
@@ -22,22 +26,22 @@ const perSecond = 4_000_000_000
 // configuration says otherwise.
 func DefaultLimits() Limits {
 	return Limits{
-		Memory:    64 << 20,
-		Fuel:      perSecond / 10,
-		Wall:      10 * time.Second,
-		Depth:     10_000,
-		HostCalls: 10_000,
+		Memory:    abi.DefaultMemory,
+		Fuel:      abi.DefaultCPUMs * perSecond / 1000,
+		Wall:      abi.DefaultWallMs * time.Millisecond,
+		Depth:     abi.DefaultDepth,
+		HostCalls: abi.DefaultHostCalls,
 	}
 }
 
 // MaxLimits is the ceiling of a call when the engine's configuration names none.
 func MaxLimits() Limits {
 	return Limits{
-		Memory:    256 << 20,
-		Fuel:      60 * perSecond,
-		Wall:      60 * time.Second,
-		Depth:     100_000,
-		HostCalls: 100_000,
+		Memory:    abi.MaxMemory,
+		Fuel:      abi.MaxCPUMs * perSecond / 1000,
+		Wall:      abi.MaxWallMs * time.Millisecond,
+		Depth:     abi.MaxDepth,
+		HostCalls: abi.MaxHostCalls,
 	}
 }
 

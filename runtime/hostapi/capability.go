@@ -9,7 +9,6 @@ import (
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
-	"armature/runtime/abi"
 	"armature/runtime/engine"
 )
 
@@ -26,39 +25,11 @@ type capability struct {
 	grant Grants
 }
 
-// operations are the capabilities of ABI version 1.
-var operations = withGrants([]capability{
-	{name: abi.DocGet, run: docGet},
-	{name: abi.DocList, run: docList},
-	{name: abi.DocCount, run: docCount},
-	{name: abi.DocInsert, run: docInsert},
-	{name: abi.DocUpdate, run: docUpdate},
-	{name: abi.DocDelete, run: docDelete},
-	{name: abi.DocSubmit, run: docSubmit},
-	{name: abi.DocCancel, run: docCancel},
-	{name: abi.MethodCall, run: methodCall},
-	{name: abi.CallerGet, run: callerGet, free: true},
-	{name: abi.ConfigGet, run: configGet, free: true},
-	{name: abi.RequestGet, run: requestGet, free: true},
-	{name: abi.Respond, run: respond, free: true},
-	{name: abi.KVGet, run: kvGet},
-	{name: abi.KVSet, run: kvSet},
-	{name: abi.KVDelete, run: kvDelete},
-	{name: abi.HTTPFetch, run: httpFetch},
-	{name: abi.ConnectedRequest, run: connectedRequest},
-	{name: abi.Enqueue, run: absent(abi.Enqueue)},
-})
-
 func withGrants(cs []capability) []capability {
 	for i := range cs {
 		cs[i].grant = Grant(cs[i].name)
 	}
 	return cs
-}
-
-// absent is the operation of a capability this server does not have.
-func absent(name string) operation {
-	return func(context.Context, *State, []byte, []byte) ([]byte, error) { return nil, missing(name) }
 }
 
 func missing(name string) *fault.Error {

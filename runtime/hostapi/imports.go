@@ -60,5 +60,5 @@ func function(name string, params int, results []engine.ValueType, fn func(*engi
 
 // Names lists the host functions by name.
 func Names() []string {
-	return append([]string{abi.Input, abi.Output, abi.Throw, abi.Take, abi.Log, abi.Now, abi.Random}, abi.Capabilities()...)
+	return append(abi.Imports(), abi.Capabilities()...)
 }

@@ -10,6 +10,7 @@ import (
 
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/runtime/abi"
 	"armature/runtime/engine"
 )
 
@@ -46,8 +47,8 @@ type Limits struct {
 
 // The limits of a call, and what no call may exceed.
 var (
-	DefaultLimits = Limits{Input: 8 << 20, Output: 8 << 20, Log: 64 << 10, HTTP: 32, Tx: 2 * time.Second}
-	MaxLimits     = Limits{Input: 32 << 20, Output: 32 << 20, Log: 1 << 20, HTTP: 32, Tx: time.Minute}
+	DefaultLimits = Limits{Input: abi.DefaultInput, Output: abi.DefaultOutput, Log: abi.DefaultLog, HTTP: abi.DefaultHTTP, Tx: abi.DefaultTxMs * time.Millisecond}
+	MaxLimits     = Limits{Input: abi.MaxInput, Output: abi.MaxOutput, Log: abi.MaxLog, HTTP: abi.MaxHTTP, Tx: abi.MaxTxMs * time.Millisecond}
 )
 
 // Within returns the smaller of both limits where both are given.

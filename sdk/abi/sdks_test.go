@@ -34,7 +34,7 @@ func TestSDKsAreComplete(t *testing.T) {
 			func(name string, kind int) string { return fmt.Sprintf("AM_%s = %d", upper(name), kind) }},
 		{"cpp", []string{"../cpp/armature.hpp"}, "\nARMATURE_CAPABILITY(%s);", `ARMATURE_IMPORT("%s")`,
 			func(name string, kind int) string { return fmt.Sprintf("\n  %s = %d,", name, kind) }},
-		{"rust", []string{"../rust/src/host.rs", "../rust/src/error.rs"}, " %s", "pub fn %s(",
+		{"rust", []string{"../rust/src/raw.rs", "../rust/src/kind.rs"}, "        pub fn %s(", "pub fn %s(",
 			func(name string, kind int) string { return fmt.Sprintf("    %s = %d,", name, kind) }},
 		{"zig", []string{"../zig/armature.zig"}, `extern "armature1" fn %s(in: `, `extern "armature1" fn %s(`,
 			func(name string, kind int) string {
@@ -53,14 +53,16 @@ func TestSDKsAreComplete(t *testing.T) {
 				source += string(text)
 			}
 			v := load(t)
+			has := func(form, name string) {
+				if want := fmt.Sprintf(form, name); !strings.Contains(source, want) {
+					t.Errorf("import %s: there is no %q", name, want)
+				}
+			}
 			for _, i := range v.Imports {
-				form := sdk.own
-				if i.Shape == capabilityShape {
-					form = sdk.capability
-				}
-				if want := fmt.Sprintf(form, i.Name); !strings.Contains(source, want) {
-					t.Errorf("import %s: there is no %q", i.Name, want)
-				}
+				has(sdk.own, i.Name)
+			}
+			for _, c := range v.Capabilities {
+				has(sdk.capability, c.Name)
 			}
 			for _, k := range v.Kinds {
 				if want := sdk.kind(k.Name, k.Kind); !strings.Contains(source, want) {

@@ -67,3 +67,14 @@ func appendError(b []byte, e *Error) []byte {
 	b = appendString(b, e.Message)
 	return append(b, '}')
 }
+
+// Valid reports whether k is one of the kinds above.
+func (k Kind) Valid() bool { return k >= KindInternal && int(k) < len(kindNames) }
+
+// String is the exc_type used when an error names none.
+func (k Kind) String() string {
+	if !k.Valid() {
+		return kindNames[KindInternal]
+	}
+	return kindNames[k]
+}

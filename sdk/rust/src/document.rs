@@ -2,7 +2,8 @@
 //! of the request. A write that fails is undone by itself: a method may look at
 //! the error and go on.
 
-use crate::host::{ask, capability};
+use crate::host::ask;
+use crate::raw::capability;
 use crate::{object, Object, Result, Value};
 
 fn key(doctype: &str, name: &str) -> Object {

@@ -1,51 +1,9 @@
-//! The host's functions as abi.md has them. Each is a function of its own, not a
-//! row of a table: the linker drops what a plugin does not reach, and the
-//! imports are the permissions it asks for.
+//! Calls of the host, with its answers put together.
 
-use crate::{Error, Object, Result, Value};
-
-#[cfg(target_arch = "wasm32")]
-mod raw {
-    #[link(wasm_import_module = "armature1")]
-    extern "C" {
-        pub fn input(p: *mut u8, cap: i32) -> i32;
-        pub fn output(p: *const u8, len: i32);
-        pub fn throw(kind: i32, p: *const u8, len: i32) -> !;
-        pub fn take(p: *mut u8, cap: i32) -> i32;
-        pub fn log(level: i32, p: *const u8, len: i32);
-        pub fn now() -> i64;
-        pub fn random(p: *mut u8, len: i32);
-    }
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-use crate::stub::raw;
+use crate::{raw, Error, Object, Result, Value};
 
 /// What a function of the host looks like that takes and gives JSON.
 pub type Capability = unsafe extern "C" fn(*const u8, i32, *mut u8, i32) -> i32;
-
-macro_rules! capabilities {
-    ($($name:ident),*) => {
-        #[cfg(target_arch = "wasm32")]
-        pub mod capability {
-            #[link(wasm_import_module = "armature1")]
-            extern "C" {
-                $(pub fn $name(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;)*
-            }
-        }
-        #[cfg(not(target_arch = "wasm32"))]
-        pub mod capability {
-            $(pub unsafe extern "C" fn $name(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-                crate::stub::capability(stringify!($name), input, len, output, cap)
-            })*
-        }
-    };
-}
-
-capabilities!(
-    doc_get, doc_list, doc_count, doc_insert, doc_update, doc_delete, doc_submit, doc_cancel, method_call, caller_get,
-    config_get, kv_get, kv_set, kv_delete, http_fetch, connected_request, request_get, respond, enqueue
-);
 
 /// Room for an answer; what is longer comes by `take`.
 const ROOM: usize = 4096;

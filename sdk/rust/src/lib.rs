@@ -28,18 +28,22 @@ mod document;
 mod error;
 mod host;
 mod json;
+mod kind;
+mod raw;
 mod service;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod stub;
 
 /// What crates are made of that bring another JSON, such as `armature-serde`.
 pub mod wire {
-    pub use crate::host::{answer, capability, input, output, report_panics, throw, Capability};
+    pub use crate::raw::capability;
+    pub use crate::host::{answer, input, output, report_panics, throw, Capability};
 }
 
 pub use document::*;
 pub use error::*;
 pub use json::*;
+pub use kind::*;
 pub use service::*;
 
 /// Makes functions methods of the plugin, each under the name that

@@ -1,6 +1,7 @@
 //! What the host offers beside documents.
 
-use crate::host::{self, ask, capability};
+use crate::host::{self, ask};
+use crate::raw::capability;
 use crate::{object, Object, Result, Value};
 
 /// Who is acting.
