@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,6 +30,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
+		var ended exitError
+		if errors.As(err, &ended) {
+			return ended.code
+		}
 		fmt.Fprintln(stderr, "armature:", explain(err))
 		return 1
 	}

@@ -41,6 +41,9 @@ func (a *app) openPlatform(ctx context.Context, log *slog.Logger, o guestOptions
 		return nil, err
 	}
 	c := host.Config{Plugins: guests, Counters: p.counts, Logger: log, SlowStatement: o.slow, Idle: o.idle}
+	if o.bench != nil {
+		c.Clock = o.bench.now
+	}
 	if o.conns > 0 {
 		c.Store.Budget = store.NewBudget(o.conns)
 	}

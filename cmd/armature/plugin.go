@@ -24,7 +24,7 @@ func (a *app) pluginCommand() *cobra.Command {
 	}
 	a.hostedFlags(cmd)
 	cmd.AddCommand(
-		untilHangup(a.pluginDevCommand()), untilHangup(a.pluginBuildCommand()), untilHangup(a.pluginTestCommand()), untilHangup(a.pluginConformanceCommand()),
+		untilHangup(a.pluginDevCommand()), untilHangup(a.pluginBuildCommand()), untilHangup(a.pluginTestCommand()), untilHangup(a.pluginExecCommand()), untilHangup(a.pluginConformanceCommand()),
 		a.pluginNewCommand(), a.pluginInspectCommand(), a.pluginInstallCommand(), a.pluginListCommand(), a.pluginLogsCommand(),
 		a.pluginRunCommand(), a.pluginReplayCommand(), a.pluginReadCommand(),
 	)

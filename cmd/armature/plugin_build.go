@@ -60,10 +60,11 @@ func (a *app) pluginBuildCommand() *cobra.Command {
 func (a *app) pluginTestCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "test [DIR | SCRIPT]",
-		Short: "Run a plugin's own tests, without a server",
-		Long: "Run a plugin's own tests, without a server: go test, the #[test] functions of src/lib.rs, each\n" +
+		Short: "Run a plugin's own tests",
+		Long: "Run a plugin's own tests. Those in Go run as WebAssembly on real sites in this process, with the\n" +
+			"plugin installed (see plugin exec). Of the others, the #[test] functions of src/lib.rs, each\n" +
 			"*_test.c or *_test.cpp as a native program, the tests in plugin.zig, test.mjs of a plugin in\n" +
-			"AssemblyScript or WebAssembly text. Each SDK has a stub that stands in for the server.\n\n" +
+			"AssemblyScript or WebAssembly text, have a stub of the SDK's that stands in for the server.\n\n" +
 			"The tests of a script are in *.test.js or *.test.ts, beside it or in its folder, and need no other\n" +
 			"program: what runs scripts on a server runs them here. SCRIPT is one of them, or one test.",
 		Args: cobra.MaximumNArgs(1),

@@ -13,6 +13,9 @@ import (
 // connected makes what a plugin's connected_request reaches: the site's
 // Connected Apps, as the caller.
 func (g *guests) connected(site string) hostapi.Connected {
+	if g.bench != nil {
+		return g.bench.connected
+	}
 	return func(ctx context.Context, caller *identity.Caller, app string, asApp bool, r *hostapi.HTTPRequest) (*hostapi.HTTPResponse, error) {
 		t := g.tenant(site)
 		if t == nil {

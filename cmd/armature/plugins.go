@@ -44,6 +44,7 @@ type guests struct {
 	layout   host.Layout
 	shared   string    // folder of the plugins for all sites
 	observer bool      // it looks at sites beside their server
+	bench    *bench    // nil unless tests run here
 	set      *host.Set // set once the set, which needs the plugins, exists
 	watcher  *watch.Watcher
 	log      *slog.Logger
@@ -60,6 +61,8 @@ type guestOptions struct {
 	conns        int                  // to PostgreSQL, of all sites together; 0: unbounded
 	slow         func() time.Duration // SQL statements worth logging; nil: none
 	observer     bool                 // by a command that ends soon
+	bench        *bench               // the tests these plugins run in; nil: they serve
+	cache        string               // folder of compiled code; empty: the one in the data folder
 }
 
 func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *slog.Logger) (*guests, error) {
@@ -75,8 +78,14 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 		}
 		*dir = path
 	}
-	cfg := guestEngine(hostapi.Config{Logger: log})
+	cfg := guestEngine(o.hosting(log))
 	cfg.CacheDir, cfg.Logger = layout.Cache(), log
+	if o.cache != "" {
+		cfg.CacheDir = o.cache
+	}
+	if o.bench != nil {
+		cfg.Now = o.bench.now
+	}
 	e, err := engine.New(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("WebAssembly: %w", err)
@@ -84,7 +93,7 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 	g := &guests{
 		engine: e, registry: registry.New(), kv: kv.New(kv.Config{}), egress: egress.New(egress.Config{}),
 		logs: &logs.Book{}, metrics: metrics.New(o.metricsToken),
-		layout: layout, shared: o.shared, observer: o.observer, log: log,
+		layout: layout, shared: o.shared, observer: o.observer, bench: o.bench, log: log,
 		open: map[string]string{},
 	}
 	if g.shared == "" {
@@ -113,6 +122,14 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 		Record: g.records, Failed: g.keepFailed,
 	})
 	return g, nil
+}
+
+// hosting is what host functions need that no call brings.
+func (o guestOptions) hosting(log *slog.Logger) hostapi.Config {
+	if o.bench != nil {
+		return hostapi.Config{Logger: log, Now: o.bench.now, Random: o.bench}
+	}
+	return hostapi.Config{Logger: log}
 }
 
 // start loads the plugins for all sites and follows their folder, and has the
@@ -216,6 +233,11 @@ func (g *guests) limits(site string) manifest.Limits {
 }
 
 func (g *guests) setting(_ context.Context, site, plugin, key string) (json.RawMessage, error) {
+	if g.bench != nil {
+		if value, ok := g.bench.setting(key); ok {
+			return value, nil
+		}
+	}
 	t := g.tenant(site)
 	if t == nil {
 		return nil, nil

@@ -5,16 +5,37 @@ import (
 	"testing"
 
 	"armature/sdk/go"
-	"armature/sdk/go/stubhost"
+	"armature/sdk/go/armaturetest"
 )
 
-const ann, lea, finn = "ann@example.com", "lea@example.com", "finn@example.com"
+const ann, lea, finn, both = "ann@example.com", "lea@example.com", "finn@example.com", "bo@example.com"
 
-// as makes a host on which a user of some roles acts.
-func as(t *testing.T, user string, roles ...string) *stubhost.Host {
-	h := stubhost.New(t)
-	h.User = armature.User{Name: user, Roles: append(roles, "All")}
-	return h
+// office is a site with the people of the tests: Ann asks, Lea leads the team,
+// Finn is of finance and Bo of both.
+func office(t *testing.T) *armaturetest.Site {
+	t.Helper()
+	s := armaturetest.New(t)
+	for user, roles := range map[string][]string{ann: nil, lea: {"Team Lead"}, finn: {"Finance"}, both: {"Team Lead", "Finance"}} {
+		rows := []any{}
+		for _, role := range roles {
+			rows = append(rows, armature.Doc{"role": role})
+		}
+		s.Insert("User", armature.Doc{"email": user, "first_name": user, "send_welcome_email": 0, "roles": rows})
+	}
+	return s
+}
+
+// asked is a request that somebody has made.
+func asked(s *armaturetest.Site, user string) (name string) {
+	s.ActAs(user)
+	return s.Insert("Purchase Request", armature.Doc{"title": "Chair", "amount": 100, "status": "Approved"}).Name()
+}
+
+// decideBy has somebody set a status by the API of documents.
+func decideBy(s *armaturetest.Site, user, name string, status Status, remark string) error {
+	s.ActAs(user)
+	_, err := armature.Update("Purchase Request", name, armature.Doc{"status": string(status), "remark": remark})
+	return err
 }
 
 // excType is the type of an error, "" for none.
@@ -27,144 +48,125 @@ func excType(err error) string {
 }
 
 func TestNewRequestsBeginAtTheBeginning(t *testing.T) {
-	var got Changes
-	e := armature.Event[Request]{Doc: Request{Owner: ann, Title: "Chair", Status: Approved, Decisions: []Decision{{Status: Approved, User: finn}}}}
-	if err := as(t, ann).Call(exportCheck, e, &got); err != nil || got.Status != Requested || len(got.Decisions) != 0 {
-		t.Errorf("got %+v, %v", got, err)
+	s := office(t)
+	got := s.Get("Purchase Request", asked(s, ann))
+	if got.String("status") != string(Requested) || len(got.Docs("decisions")) != 0 {
+		t.Errorf("got %v", got)
 	}
 }
 
 func TestDecisions(t *testing.T) {
-	lead, finance := []string{"Team Lead"}, []string{"Finance"}
-	both := []string{"Team Lead", "Finance"}
-	byLea := []Decision{{Name: "r1", Status: Checked, User: lea}}
+	s := office(t)
 	tests := []struct {
-		name     string
-		user     string
-		roles    []string
-		decided  []Decision
-		from, to Status
-		remark   string
-		excType  string
+		name    string
+		owner   string
+		first   string // who has checked it before; empty: nobody
+		user    string
+		to      Status
+		remark  string
+		excType string
 	}{
-		{"first step", lea, lead, nil, Requested, Checked, "", ""},
-		{"second step", finn, finance, byLea, Checked, Approved, "fine", ""},
-		{"rejected at once", lea, lead, nil, Requested, Rejected, "no", ""},
-		{"rejected later", finn, finance, byLea, Checked, Rejected, "no", ""},
-		{"rejected without a word", lea, lead, nil, Requested, Rejected, "", "RemarkMissingError"},
-		{"without a role", finn, nil, nil, Requested, Checked, "", "NotYourTurnError"},
-		{"the role of the other step", finn, finance, nil, Requested, Checked, "", "NotYourTurnError"},
-		{"one's own", ann, both, nil, Requested, Checked, "", "OwnRequestError"},
-		{"one's own, rejected", ann, both, nil, Requested, Rejected, "no", "OwnRequestError"},
-		{"both steps", lea, both, byLea, Checked, Approved, "", "SecondPairOfEyesError"},
-		{"a step left out", finn, both, nil, Requested, Approved, "", "WrongStepError"},
-		{"back", lea, both, byLea, Checked, Requested, "", "WrongStepError"},
-		{"rejected is final", finn, both, nil, Rejected, Requested, "", "DecidedError"},
+		{"first step", ann, "", lea, Checked, "", ""},
+		{"second step", ann, lea, finn, Approved, "fine", ""},
+		{"rejected at once", ann, "", lea, Rejected, "no", ""},
+		{"rejected later", ann, lea, finn, Rejected, "no", ""},
+		{"rejected without a word", ann, "", lea, Rejected, "", "RemarkMissingError"},
+		{"without a role", ann, "", ann, Checked, "", "NotYourTurnError"},
+		{"the role of the other step", ann, "", finn, Checked, "", "NotYourTurnError"},
+		{"one's own", both, "", both, Checked, "", "OwnRequestError"},
+		{"one's own, rejected", both, "", both, Rejected, "no", "OwnRequestError"},
+		{"both steps", ann, both, both, Approved, "", "SecondPairOfEyesError"},
+		{"a step left out", ann, "", both, Approved, "", "WrongStepError"},
+		{"back", ann, lea, both, Requested, "", "WrongStepError"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			before := Request{Name: "PR-1", Owner: ann, Title: "Chair", Status: tt.from, Decisions: tt.decided}
-			doc := before
-			doc.Status, doc.Remark = tt.to, tt.remark
-			doc.Decisions = []Decision{{Status: Approved, User: "forged@example.com"}}
-			var got Changes
-			err := as(t, tt.user, tt.roles...).Call(exportCheck, armature.Event[Request]{Doc: doc, Before: &before}, &got)
+			name, decided := asked(s, tt.owner), 0
+			if tt.first != "" {
+				if err := decideBy(s, tt.first, name, Checked, ""); err != nil {
+					t.Fatal(err)
+				}
+				decided = 1
+			}
+			err := decideBy(s, tt.user, name, tt.to, tt.remark)
 			if excType(err) != tt.excType {
 				t.Fatalf("got %v", err)
 			}
+			s.ActAs("Administrator")
+			rows := s.Get("Purchase Request", name).Docs("decisions")
 			if tt.excType != "" {
+				if len(rows) != decided {
+					t.Errorf("decisions %v", rows)
+				}
 				return
 			}
-			n := len(tt.decided)
-			if len(got.Decisions) != n+1 || got.Decisions[n] != (Decision{Status: tt.to, User: tt.user, Remark: tt.remark}) || got.Remark != "" {
-				t.Errorf("got %+v", got)
+			if len(rows) != decided+1 || rows[decided].String("user") != tt.user || rows[decided].String("status") != string(tt.to) || rows[decided].String("remark") != tt.remark {
+				t.Errorf("decisions %v", rows)
 			}
 		})
 	}
 }
 
 func TestWhatIsAskedFor(t *testing.T) {
-	before := Request{Name: "PR-1", Owner: ann, Title: "Chair", Amount: 100, Status: Requested}
-	dearer := before
-	dearer.Amount = 1000
-	if err := as(t, ann).Call(exportCheck, armature.Event[Request]{Doc: dearer, Before: &before}, nil); err != nil {
+	s := office(t)
+	name := asked(s, ann)
+	change := func(user string, changes armature.Doc) error {
+		s.ActAs(user)
+		_, err := armature.Update("Purchase Request", name, changes)
+		return err
+	}
+	if err := change(ann, armature.Doc{"amount": 1000}); err != nil {
 		t.Errorf("before any decision: %v", err)
 	}
-	decided := dearer
-	decided.Status = Checked
-	for user, role := range map[string]string{lea: "Team Lead", finn: "Finance"} {
-		who := as(t, user, role)
-		for _, doc := range []Request{dearer, decided} {
-			if err := who.Call(exportCheck, armature.Event[Request]{Doc: doc, Before: &before}, nil); excType(err) != "NotYoursError" {
-				t.Errorf("%s, %s: %v", user, doc.Status, err)
-			}
-		}
-		if err := who.Call(exportCheck, armature.Event[Request]{Doc: before, Before: &before}, nil); err != nil {
-			t.Errorf("%s changes nothing: %v", user, err)
+	for _, user := range []string{lea, finn} {
+		if err := change(user, armature.Doc{"amount": 1}); excType(err) != "NotYoursError" {
+			t.Errorf("%s: %v", user, err)
 		}
 	}
-	if err := as(t, ann, "Team Lead").Call(exportCheck, armature.Event[Request]{Doc: decided, Before: &before}, nil); excType(err) != "DecidedError" {
+	if err := change(ann, armature.Doc{"amount": 1, "status": "Checked"}); excType(err) != "DecidedError" {
 		t.Errorf("with the decision: %v", err)
 	}
-	before.Status, dearer.Status = Checked, Checked
-	if err := as(t, ann).Call(exportCheck, armature.Event[Request]{Doc: dearer, Before: &before}, nil); excType(err) != "DecidedError" {
+	if err := decideBy(s, lea, name, Checked, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := change(ann, armature.Doc{"amount": 1}); excType(err) != "DecidedError" {
 		t.Errorf("after it: %v", err)
 	}
 }
 
-func TestSubmit(t *testing.T) {
-	h := as(t, finn, "Finance")
-	e := armature.Event[Request]{Doc: Request{Name: "PR-1", Owner: ann, Title: "Chair", Status: Checked}}
-	if err := h.Call(exportMaySubmit, e, nil); excType(err) != "NotApprovedError" {
-		t.Errorf("got %v", err)
-	}
-	e.Doc.Status = Approved
-	if err := h.Call(exportMaySubmit, e, nil); err != nil {
-		t.Error(err)
-	}
-	if err := h.Call(exportSubmitted, e, nil); err != nil {
-		t.Error(err)
-	}
-	if n, err := armature.Count("ToDo", armature.Eq("allocated_to", ann)); n != 1 || err != nil {
-		t.Errorf("%d ToDos, %v", n, err)
-	}
-}
-
 func TestMethods(t *testing.T) {
-	h := as(t, finn, "Finance")
-	h.Put("Purchase Request", armature.Doc{"name": "PR-1", "owner": ann, "status": "Requested"})
-	h.Put("Purchase Request", armature.Doc{"name": "PR-2", "owner": ann, "status": "Checked", "title": "Chair"})
-	h.Put("Purchase Request", armature.Doc{"name": "PR-3", "owner": finn, "status": "Checked"})
-	h.Put("Purchase Request", armature.Doc{"name": "PR-4", "owner": ann, "status": "Rejected"})
+	s := office(t)
+	name := asked(s, ann)
+	asked(s, both) // waits for somebody else than Bo
+	s.ActAs(lea)
 	var waiting []Waiting
-	if err := h.Call(exportPending, nil, &waiting); err != nil || len(waiting) != 1 || waiting[0].Name != "PR-2" || waiting[0].Modified == "" {
+	if err := s.CallBy("GET", "acme.approval.pending", nil, &waiting); err != nil || len(waiting) != 2 || waiting[0].Name != name {
 		t.Fatalf("got %+v, %v", waiting, err)
 	}
 	seen := waiting[0].Modified
-	for name, export := range map[string]func(int32){"approve": exportApprove, "reject": exportReject} {
-		if err := h.Call(export, Deciding{"PR-2", "2020-01-01 00:00:00.000000", "no"}, nil); excType(err) != "TimestampMismatchError" {
-			t.Errorf("%s what was changed: %v", name, err)
+	for _, method := range []string{"approve", "reject"} {
+		if err := s.Call("acme.approval."+method, Deciding{name, "2020-01-01 00:00:00.000000", "no"}, nil); excType(err) != "TimestampMismatchError" {
+			t.Errorf("%s what was changed: %v", method, err)
 		}
 	}
-	var asked armature.Doc
-	h.On("doc_update", func(in armature.Doc) (any, error) { asked = in; return nil, nil })
-	if err := h.Call(exportApprove, Deciding{"PR-2", seen, "fine"}, nil); err != nil {
+	if err := s.Call("acme.approval.approve", Deciding{name, seen, "fine"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if changes := armature.Doc(asked["doc"].(map[string]any)); changes.String("status") != "Approved" || changes.Int("docstatus") != 1 || changes.String("modified") != seen {
-		t.Errorf("changes %v", changes)
+	s.ActAs(finn)
+	if _, err := armature.Submit("Purchase Request", name); excType(err) != "NotApprovedError" {
+		t.Errorf("submitted before it is approved: %v", err)
 	}
-	if err := h.Call(exportReject, Deciding{"PR-2", seen, "too dear"}, nil); err != nil {
-		t.Fatal(err)
+	seen = s.Get("Purchase Request", name).String("modified")
+	var doc armature.Doc
+	if err := s.Call("acme.approval.approve", Deciding{name, seen, ""}, &doc); err != nil || doc.String("status") != "Approved" || doc.Int("docstatus") != 1 {
+		t.Fatalf("got %v, %v", doc, err)
 	}
-	if changes := armature.Doc(asked["doc"].(map[string]any)); changes.String("status") != "Rejected" || changes.String("remark") != "too dear" || changes.String("modified") != seen {
-		t.Errorf("changes %v", changes)
+	s.ActAs("Administrator")
+	if n, err := armature.Count("ToDo", armature.Eq("allocated_to", ann), armature.Eq("reference_name", name)); n != 1 || err != nil {
+		t.Errorf("%d ToDos, %v", n, err)
 	}
-	if err := h.Call(exportApprove, Deciding{"PR-4", seen, ""}, nil); excType(err) != "DecidedError" {
-		t.Errorf("approve what is rejected: %v", err)
-	}
-	h.User.Roles = nil
-	if err := h.Call(exportPending, nil, &waiting); err != nil || len(waiting) != 0 {
+	s.ActAs(ann)
+	if err := s.CallBy("GET", "acme.approval.pending", nil, &waiting); err != nil || len(waiting) != 0 {
 		t.Errorf("without a role: %+v, %v", waiting, err)
 	}
 }

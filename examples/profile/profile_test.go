@@ -4,43 +4,40 @@ import (
 	"testing"
 
 	"armature/sdk/go"
-	"armature/sdk/go/stubhost"
+	"armature/sdk/go/armaturetest"
 )
 
+const userinfo = "https://id.example.com/userinfo"
+
 func TestShow(t *testing.T) {
-	h := stubhost.New(t)
+	s := armaturetest.New(t)
 	var got Profile
-	if err := h.Call(exportShow, Asking{App: "A"}, &got); armature.KindOf(err) != armature.KindValidation {
+	if err := s.CallBy("GET", "acme.profile.show", Asking{App: "A"}, &got); armature.KindOf(err) != armature.KindValidation {
 		t.Errorf("without configuration: %v", err)
 	}
-	h.On("config_get", func(armature.Doc) (any, error) { return "https://id.example.com/userinfo", nil })
-	var asked armature.Doc
-	h.On("connected_request", func(in armature.Doc) (any, error) {
-		asked = in
-		return armature.Doc{"status": 200, "headers": armature.Doc{}, "body": `{"sub": "ada"}`}, nil
-	})
-	if err := h.Call(exportShow, Asking{App: "A"}, &got); err != nil {
+	s.Configure("userinfo_url", userinfo)
+	s.Answer(userinfo, armaturetest.Answer{Body: []byte(`{"sub": "ada"}`)})
+	if err := s.CallBy("GET", "acme.profile.show", Asking{App: "A"}, &got); err != nil {
 		t.Fatal(err)
 	}
-	if !got.Connected || got.Claims["sub"] != "ada" || asked.String("app") != "A" || asked.String("url") != "https://id.example.com/userinfo" {
-		t.Errorf("got %+v for %v", got, asked)
+	sent := s.Fetched()
+	if !got.Connected || got.Claims["sub"] != "ada" || len(sent) != 1 || sent[0].App != "A" || sent[0].URL != userinfo {
+		t.Errorf("got %+v for %+v", got, sent)
 	}
 }
 
 func TestNotConnected(t *testing.T) {
-	h := stubhost.New(t)
-	h.On("config_get", func(armature.Doc) (any, error) { return "https://id.example.com/userinfo", nil })
+	s := armaturetest.New(t)
+	s.Configure("userinfo_url", userinfo)
 	for _, excType := range []string{"NotConnectedError", "ConnectionBrokenError"} {
-		h.On("connected_request", func(armature.Doc) (any, error) {
-			return nil, &armature.Error{Kind: armature.KindValidation, Type: excType, Message: "connect first"}
-		})
+		s.Answer(userinfo, armaturetest.Answer{Failure: "connect first", FailureType: excType, FailureKind: armature.KindValidation})
 		got := Profile{Connected: true}
-		if err := h.Call(exportShow, Asking{App: "A"}, &got); err != nil || got.Connected {
+		if err := s.CallBy("GET", "acme.profile.show", Asking{App: "A"}, &got); err != nil || got.Connected {
 			t.Errorf("%s: %+v %v", excType, got, err)
 		}
 	}
-	h.On("connected_request", func(armature.Doc) (any, error) { return nil, armature.Denied("no") })
-	if err := h.Call(exportShow, Asking{App: "A"}, nil); armature.KindOf(err) != armature.KindPermission {
+	s.Answer(userinfo, armaturetest.Answer{Failure: "no", FailureKind: armature.KindPermission})
+	if err := s.CallBy("GET", "acme.profile.show", Asking{App: "A"}, nil); armature.KindOf(err) != armature.KindPermission {
 		t.Errorf("refused: %v", err)
 	}
 }

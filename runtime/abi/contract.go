@@ -45,6 +45,21 @@ const (
 	Enqueue          = "enqueue"           // run a method later
 )
 
+// TestModule is the import module of what only a test of a plugin is offered, in
+// the one capability shape. A server links none of it.
+const TestModule = "armature1_test"
+
+const (
+	TestSite      = "site"      // begin a fresh site
+	TestCall      = "call"      // call a method as a client does
+	TestActAs     = "act_as"    // say who acts from now on
+	TestClock     = "clock"     // stop the clock
+	TestSeed      = "seed"      // make randomness repeat
+	TestConfigure = "configure" // change a setting
+	TestAnswer    = "answer"    // say what a URL answers
+	TestFetched   = "fetched"   // the requests that were sent
+)
+
 // Exports the host looks for.
 const (
 	Memory     = "memory"          // required; the first and only one
@@ -129,6 +144,11 @@ func Capabilities() []string {
 		Respond,
 		Enqueue,
 	}
+}
+
+// TestCapabilities lists the functions of TestModule.
+func TestCapabilities() []string {
+	return []string{TestSite, TestCall, TestActAs, TestClock, TestSeed, TestConfigure, TestAnswer, TestFetched}
 }
 
 // Free lists the capabilities that need no grant, because they tell a call only

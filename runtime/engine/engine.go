@@ -23,6 +23,7 @@ type Config struct {
 	Imports      []Import      // every host function a guest may import, WASI aside
 	Interpreters []Interpreter // what runs modules that are scripts
 	Dialects     []Dialect     // what runs modules that are built for another host
+	Command      *Command      // makes it an engine for commands; nil: for plugins
 	Logger       *slog.Logger
 
 	CacheDir       string // where compiled code is kept; empty means nowhere. Trusted: nobody else may write there

@@ -68,6 +68,7 @@ type Error struct {
 	Reason Reason
 	Export string
 	Detail string   // what exactly, in terms of the guest
+	Code   uint32   // with which the guest exited
 	Stack  []string // guest functions, innermost first
 	Err    error    // the cause: the error given to Abort, or the trap
 }
@@ -160,7 +161,7 @@ func failure(export string, err error, source *origin.Table) *Error {
 		if x.code == 0 {
 			return nil
 		}
-		e.Reason, e.Detail = Exited, fmt.Sprintf("code %d", x.code)
+		e.Reason, e.Code, e.Detail = Exited, x.code, fmt.Sprintf("code %d", x.code)
 	case errors.As(err, &host):
 		e.Reason, e.Err = HostPanic, host
 	case err.Error() == "stack overflow" || strings.HasPrefix(err.Error(), "wasm error: stack overflow"):

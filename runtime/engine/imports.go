@@ -69,6 +69,18 @@ func (e *Engine) linkImports(ctx context.Context) error {
 	for _, f := range all {
 		e.imports[ImportName{f.module, f.name}] = signature{f.params, f.results}
 	}
+	if p := e.cfg.Command; p != nil {
+		var exit hostFunc
+		all = slices.DeleteFunc(all, func(f hostFunc) bool {
+			if f.module == wasiModule && f.name == "proc_exit" {
+				exit = f
+			}
+			return f.module == wasiModule
+		})
+		if err := p.link(ctx, e.rt, exit); err != nil {
+			return err
+		}
+	}
 	return e.linkModules(ctx, all)
 }
 

@@ -70,6 +70,7 @@ func newModule(e *Engine, hash string, size int, code *rewrite.Module) *Module {
 		m.exports[x.Name] = Export{x.Name, typesOf(x.Params), typesOf(x.Results)}
 	}
 	_, m.resumes = m.exports[abi.Resume]
+	m.resumes = m.resumes && e.cfg.Command == nil
 	return m
 }
 

@@ -98,6 +98,9 @@ func (in *instance) initialiseGuest() *Error {
 // startupExports lists what a module exports for its own initialisation, in the
 // order in which it runs.
 func (m *Module) startupExports() []string {
+	if m.engine.cfg.Command != nil {
+		return nil // a command begins with its main function
+	}
 	names := []string{abi.Initialize}
 	if m.dialect != nil {
 		names = m.dialect.Startup(m.Export)
@@ -151,7 +154,13 @@ func (in *instance) open(ctx context.Context) (err error) {
 		ctx = experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(
 			func(_, _ uint64) experimental.LinearMemory { return in.memory }))
 	}
-	if in.mod, err = m.engine.rt.InstantiateModule(ctx, m.compiled, anonymous); err != nil {
+	config := anonymous
+	if p := m.engine.cfg.Command; p != nil {
+		if config, err = p.config(); err != nil {
+			return err
+		}
+	}
+	if in.mod, err = m.engine.rt.InstantiateModule(ctx, m.compiled, config); err != nil {
 		return fmt.Errorf("instantiate: %w", err)
 	}
 	return in.bind()

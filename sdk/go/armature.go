@@ -27,6 +27,6 @@
 // this package need no context; they are not safe for use by several goroutines
 // at once. MarshalJSON and UnmarshalJSON methods must not call them.
 //
-// Outside WebAssembly the functions talk to package stubhost, so that a plugin
-// can be tested by go test.
+// Package armaturetest is for the tests of a plugin, which run where plugins run, on
+// a real site.
 package armature

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"armature/sdk/go"
-	"armature/sdk/go/stubhost"
+	"armature/sdk/go/internal/stubhost"
 )
 
 // sent records the requests of an import and gives a fixed answer.

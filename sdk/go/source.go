@@ -7,5 +7,5 @@ import "embed"
 // Source is this SDK, for the command line, which puts a copy beside a new
 // plugin. It is not there in a plugin.
 //
-//go:embed *.go go.mod README.md internal stubhost
+//go:embed *.go go.mod README.md internal/raw armaturetest
 var Source embed.FS

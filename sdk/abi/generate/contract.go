@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -21,6 +22,8 @@ type Contract struct {
 	Imports          []Import                   `json:"imports"`
 	Types            map[string]json.RawMessage `json:"types"`
 	Capabilities     []Capability               `json:"capabilities"`
+	TestModule       string                     `json:"test_module"`
+	TestCapabilities []Capability               `json:"test_capabilities"`
 	Exports          []Export                   `json:"exports"`
 	Kinds            []Kind                     `json:"kinds"`
 	LogLevels        []LogLevel                 `json:"log_levels"`
@@ -179,7 +182,7 @@ func (c *Contract) validate() error {
 		}
 		kinds[k.Name] = true
 	}
-	for _, cp := range c.Capabilities {
+	for _, cp := range slices.Concat(c.Capabilities, c.TestCapabilities) {
 		if err := named(seen, cp.Name, cp.Summary, cp.Doc); err != nil {
 			return err
 		}

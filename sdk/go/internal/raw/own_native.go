@@ -4,7 +4,7 @@ package raw
 
 func host() Host {
 	if current == nil {
-		panic("armature: no host: outside WebAssembly start a test with stubhost.New(t)")
+		panic("armature: no host: run tests with armature plugin test, or with GOOS=wasip1 GOARCH=wasm go test -exec \"armature plugin exec\"")
 	}
 	return current
 }

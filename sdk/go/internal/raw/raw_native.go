@@ -25,3 +25,14 @@ func ConnectedRequest(in, out []byte) int32 { return host().Call("connected_requ
 func RequestGet(in, out []byte) int32       { return host().Call("request_get", in, out) }
 func Respond(in, out []byte) int32          { return host().Call("respond", in, out) }
 func Enqueue(in, out []byte) int32          { return host().Call("enqueue", in, out) }
+
+// The functions that only a test is offered.
+
+func TestSite(in, out []byte) int32      { return host().Call("armature1_test.site", in, out) }
+func TestCall(in, out []byte) int32      { return host().Call("armature1_test.call", in, out) }
+func TestActAs(in, out []byte) int32     { return host().Call("armature1_test.act_as", in, out) }
+func TestClock(in, out []byte) int32     { return host().Call("armature1_test.clock", in, out) }
+func TestSeed(in, out []byte) int32      { return host().Call("armature1_test.seed", in, out) }
+func TestConfigure(in, out []byte) int32 { return host().Call("armature1_test.configure", in, out) }
+func TestAnswer(in, out []byte) int32    { return host().Call("armature1_test.answer", in, out) }
+func TestFetched(in, out []byte) int32   { return host().Call("armature1_test.fetched", in, out) }

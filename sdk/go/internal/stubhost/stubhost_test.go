@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"armature/sdk/go"
-	"armature/sdk/go/stubhost"
+	"armature/sdk/go/internal/stubhost"
 )
 
 func TestList(t *testing.T) {
