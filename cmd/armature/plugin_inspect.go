@@ -54,6 +54,9 @@ func (a *app) pluginInspectCommand() *cobra.Command {
 				}
 				fmt.Fprintf(w, "grant    %s%s\n", g, approval)
 			}
+			for _, l := range grant.AskedLimits(m.Limits) {
+				fmt.Fprintf(w, "limit    %s  (to be approved where it is not put into a folder of the server)\n", grant.Words(l))
+			}
 			switch {
 			case loadError != nil:
 				fmt.Fprintf(w, "error    %s\n", explain(loadError))

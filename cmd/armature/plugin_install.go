@@ -1,6 +1,7 @@
 package main
 
 import (
+	"armature/plugins/grant"
 	"errors"
 	"fmt"
 	"os"
@@ -76,7 +77,7 @@ func (a *app) sayInstallation(done *ledger.Installation, dry bool) error {
 		a.sayStep(s)
 	}
 	if len(done.Waiting) > 0 {
-		fmt.Fprintf(a.stdout, "waits for approval: %s\n", strings.Join(done.Waiting, ", "))
+		fmt.Fprintf(a.stdout, "waits for approval: %s\n", strings.Join(grant.Described(done.Waiting), ", "))
 	}
 	if done.Pending {
 		fmt.Fprintf(a.stdout, "until then %s goes on serving; approve with: armature plugin approve %s\n", done.Replaces, done.Plugin)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"armature/plugins/grant"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,7 +51,7 @@ func (a *app) pluginManageCommands() []*cobra.Command {
 func (a *app) sayRecord(r *ledger.Record) error {
 	waiting := ""
 	if w := r.Waiting(); len(w) > 0 && r.Status != ledger.Disabled {
-		waiting = "; waits for approval: " + strings.Join(w, ", ")
+		waiting = "; waits for approval: " + strings.Join(grant.Described(w), ", ")
 	}
 	return a.say(r, "%s %s: %s%s", r.Name, r.Version, r.Status, waiting)
 }

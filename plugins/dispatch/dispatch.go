@@ -114,8 +114,15 @@ func (p *Plugins) Open(site string) (*registry.Site, error) {
 // Shut removes a site.
 func (p *Plugins) Shut(site string) { p.cfg.Registry.Shut(site) }
 
-// Asked lists what the plugin of a generation asks for.
-func Asked(g *registry.Generation) []string { return grant.Asked(g.Manifest, g.Module.Imports()) }
+// Asked lists what the plugin of a generation asks for. Who puts a plugin into a
+// folder of the server is asked about no limits: the server's own hold.
+func Asked(g *registry.Generation) []string {
+	asked := grant.Asked(g.Manifest, g.Module.Imports())
+	if g.Stored() {
+		asked = append(asked, grant.AskedLimits(g.Manifest.Limits)...)
+	}
+	return asked
+}
 
 // bind makes the methods and handlers of a generation for a site.
 func (p *Plugins) bind(site string, g *registry.Generation) (b registry.Binding) {
@@ -145,16 +152,17 @@ type guest struct {
 func (p *Plugins) guest(site string, g *registry.Generation) *guest {
 	m := g.Manifest
 	given := p.cfg.Grants(site, g)
+	limits := grant.Lowered(m.Limits, given.Limits)
 	logger := p.cfg.Logger
 	if p.cfg.Logs != nil {
 		logger = p.cfg.Logs.Logger(site, m.Name, logger)
 	}
 	common := &guest{
 		plugins: p, version: m.Version, hash: g.Hash, module: g.Module, tally: p.cfg.Meter.Tally(site, m.Name), foreign: g.Module.Dialect() == abi.Extism,
-		limits: g.Module.Limits(engineLimits(m.Limits)).Min(p.cfg.Limits),
+		limits: g.Module.Limits(engineLimits(limits)).Min(p.cfg.Limits),
 		plugin: hostapi.Plugin{
 			Site: site, Name: m.Name, Logger: logger, Grants: given.Grants,
-			Limits: traffic(m.Limits, p.cfg.Traffic), KV: p.cfg.KV,
+			Limits: traffic(limits, p.cfg.Traffic), KV: p.cfg.KV,
 		},
 	}
 	if p.cfg.Setting != nil {

@@ -28,6 +28,7 @@ var waiting = append(abi.Approval(), manifest.Elevated)
 type Given struct {
 	Grants hostapi.Grants
 	Hosts  []string // whom http_fetch may reach
+	Limits []string // above the defaults that it asks for and has not
 }
 
 // Asked lists what a plugin asks for, sorted: the imports of its module that
@@ -56,14 +57,14 @@ func Asked(m *manifest.Manifest, imports []engine.ImportName) []string {
 
 // NeedsApproval reports whether an entry waits for an administrator.
 func NeedsApproval(entry string) bool {
-	return slices.Contains(waiting, entry) || strings.HasPrefix(entry, hostPrefix)
+	return slices.Contains(waiting, entry) || strings.HasPrefix(entry, hostPrefix) || strings.HasPrefix(entry, limitPrefix)
 }
 
 // Waiting lists what is asked for and has to be approved and is not.
 func Waiting(asked, approved []string) []string {
 	var w []string
 	for _, entry := range asked {
-		if NeedsApproval(entry) && !slices.Contains(approved, entry) {
+		if NeedsApproval(entry) && !covers(approved, entry) {
 			w = append(w, entry)
 		}
 	}
@@ -75,11 +76,16 @@ func Waiting(asked, approved []string) []string {
 func Give(asked, approved []string) Given {
 	var g Given
 	for _, entry := range asked {
-		if NeedsApproval(entry) && !slices.Contains(approved, entry) {
+		isLimit := strings.HasPrefix(entry, limitPrefix)
+		if NeedsApproval(entry) && !covers(approved, entry) {
+			if isLimit {
+				g.Limits = append(g.Limits, entry)
+			}
 			continue
 		}
 		host, isHost := strings.CutPrefix(entry, hostPrefix)
 		switch {
+		case isLimit:
 		case isHost:
 			g.Hosts = append(g.Hosts, host)
 		case entry == manifest.Elevated:

@@ -46,7 +46,7 @@ type Record struct {
 }
 
 // storedPrefix begins the source of a stored plugin.
-const storedPrefix = "database/"
+const storedPrefix = registry.StoredPrefix
 
 func storedSource(plugin string) string { return storedPrefix + plugin }
 

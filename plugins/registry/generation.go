@@ -26,6 +26,13 @@ type Generation struct {
 	users int          // its scope, and the sites that keep it; guarded by Registry.mu
 }
 
+// StoredPrefix begins the source of a plugin that a site has in its database: it
+// was installed by somebody who need not run the server.
+const StoredPrefix = "database/"
+
+// Stored reports whether the plugin lies in a site's database and in no folder.
+func (g *Generation) Stored() bool { return strings.HasPrefix(g.Source, StoredPrefix) }
+
 // retired is a count of pins no server reaches.
 const retired = 1 << 62
 
