@@ -155,10 +155,7 @@ func coerceFloat(f *Field, v any) (any, error) {
 		x = math.Min(math.Max(x, 0), 1)
 	}
 	if f.Precision > 0 && f.Precision <= 9 {
-		scale := math.Pow10(f.Precision)
-		if r := math.Round(x * scale); !math.IsInf(r, 0) {
-			x = r / scale
-		}
+		x = roundDecimal(x, f.Precision)
 	}
 	if x == 0 {
 		x = 0 // no negative zero: the databases print it differently
