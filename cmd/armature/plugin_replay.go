@@ -21,6 +21,9 @@ import (
 // errDiffers is a replay that ended otherwise than the call it repeats.
 var errDiffers = errors.New("the call ended otherwise than when it was recorded")
 
+// errMasked is the same of a record in which stars stand in place of secrets.
+var errMasked = errors.New("the call ended otherwise than when it was recorded: stars stand in place of the secrets it had, and it computes with one")
+
 func (a *app) pluginReplayCommand() *cobra.Command {
 	var from string
 	cmd := &cobra.Command{
@@ -44,6 +47,9 @@ func (a *app) pluginReplayCommand() *cobra.Command {
 			same := outcome.Same(c.Outcome)
 			if err := a.say(map[string]any{"same": same, "recorded": c.Outcome, "now": outcome}, "%s", describeOutcome(c, outcome)); err != nil {
 				return err
+			}
+			if !same && c.Masked {
+				return errMasked
 			}
 			if !same {
 				return errDiffers

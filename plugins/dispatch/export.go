@@ -95,6 +95,7 @@ func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]b
 	if tape != nil && tape.Whole() {
 		c := x.record(call, input, tape, replay.OutcomeOf(output, usage, err))
 		c.Limits, c.Traffic = limits, bounds
+		c.Mask(passwords(call.Documents))
 		cfg.Failed(c)
 	}
 	return nil, x.located(err)
@@ -154,6 +155,22 @@ func (x *export) log(call *method.Call, usage engine.Usage, err error) {
 		attrs = append(attrs, slog.Any("trace", f.Trace))
 	}
 	x.plugin.Logger.LogAttrs(context.Background(), level, "plugin call failed", attrs...)
+}
+
+// passwords are the names of all fields of a site that hold passwords.
+func passwords(documents *document.Service) []string {
+	if documents == nil {
+		return nil
+	}
+	var names []string
+	for dt := range documents.Schema().All {
+		for _, f := range dt.Fields {
+			if f.IsPassword() {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	return names
 }
 
 func (x *export) record(call *method.Call, input []byte, tape *hostapi.Tape, outcome replay.Outcome) *replay.Call {

@@ -27,7 +27,7 @@ func TestRecord(t *testing.T) {
 		c.Failed = func(c *replay.Call) { kept = append(kept, c) }
 	}).with(misbehave)
 	name := s.mustInsert("ToDo", m{"description": "untouched"})
-	if _, err := s.run("POST", "acme.misbehave.fail", m{"name": name, "message": "no"}); err == nil {
+	if _, err := s.run("POST", "acme.misbehave.fail", m{"name": name, "message": "no", "api_secret": "hunter2-hunter2"}); err == nil {
 		t.Fatal("no error")
 	}
 	if len(kept) != 1 || kept[0].Method != "acme.misbehave.fail" || kept[0].User != "Administrator" || kept[0].Outcome.Message != "no" {
@@ -39,6 +39,9 @@ func TestRecord(t *testing.T) {
 	text, err := json.Marshal(kept[0])
 	if err != nil {
 		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "hunter2") || !kept[0].Masked {
+		t.Errorf("the record holds a secret: %s", text)
 	}
 	var again replay.Call
 	if err := json.Unmarshal(text, &again); err != nil {

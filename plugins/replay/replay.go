@@ -38,6 +38,7 @@ type Call struct {
 	Tape    *hostapi.Tape  `json:"tape"`
 
 	Outcome Outcome `json:"outcome"`
+	Masked  bool    `json:"masked,omitempty"` // stars stand in place of secrets
 }
 
 // Outcome is how a call ended.
@@ -86,5 +87,6 @@ func Read(path string) (*Call, error) {
 	if c.Tape == nil || c.Export == "" {
 		return nil, fmt.Errorf("%s: this is no recorded call", path)
 	}
+	c.Mask(nil) // of a record that was kept with secrets
 	return &c, nil
 }
