@@ -59,9 +59,8 @@ func wrongClient(header bool) error {
 }
 
 // authenticateClient finds out which client makes a request. One that shows a
-// secret has to show the right one; one that shows none is returned as secretless
-// where it may do without.
-func (s *Service) authenticateClient(r *http.Request, form url.Values) (fosite.Client, error) {
+// secret has to show the right one; only a public client may show none.
+func (s *Service) authenticateClient(r *http.Request, form url.Values) (*client, error) {
 	c, err := readCredentials(r, form)
 	if err != nil {
 		return nil, err
@@ -76,10 +75,10 @@ func (s *Service) authenticateClient(r *http.Request, form url.Values) (fosite.C
 		return nil, err
 	}
 	if c.secret == "" {
-		if unknown || found.method != methodAny && found.method != methodNone {
+		if unknown || !found.IsPublic() {
 			return nil, wrongClient(c.header)
 		}
-		return secretless{found}, nil
+		return found, nil
 	}
 	name := "" // what nobody is called is not counted by name: it would fill the table
 	if !unknown {

@@ -22,7 +22,12 @@ const maxForm = 64 << 10
 // answer.
 func (s *Service) authorize(w http.ResponseWriter, r *http.Request) error {
 	switch r.Method {
-	case http.MethodGet, http.MethodHead:
+	case http.MethodGet:
+	case http.MethodHead:
+		// Link scanners and previews ask so. A code is for who follows the redirect.
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(http.StatusOK)
+		return nil
 	case http.MethodPost:
 		return s.authorizeByGet(w, r)
 	default:
@@ -88,6 +93,14 @@ func (s *Service) authorizeByGet(w http.ResponseWriter, r *http.Request) error {
 func (s *Service) next(ctx context.Context, a *authorization, browser *auth.Browser, base string, q url.Values, path string) (string, error) {
 	if browser == nil {
 		return "", refuse("login_required", "Nobody is logged in.")
+	}
+	if as, err := s.askedAs(ctx, a, browser); err != nil {
+		return "", err
+	} else if !as {
+		if a.wants("none") {
+			return "", refuse("login_required", "Somebody else is logged in.")
+		}
+		return loginAgain(path, q), nil
 	}
 	now := s.c.Now().Unix()
 	age := now - browser.Begun.Unix()
@@ -164,7 +177,8 @@ func (s *Service) mustAsk(ctx context.Context, a *authorization, browser *auth.B
 // request was shown in this session.
 func (s *Service) ask(w http.ResponseWriter, r *http.Request, a *authorization, browser *auth.Browser) error {
 	return s.c.Pages.Consent(w, r, Consent{
-		Client: a.client.id, Name: a.client.name, RedirectURI: a.redirect, Scopes: a.scopes,
+		Client: a.client.id, Name: a.client.name, Itself: a.client.itself, Policy: a.client.policy, Terms: a.client.terms,
+		RedirectURI: a.redirect, Scopes: a.scopes,
 		User: browser.Caller.User, FullName: browser.Caller.FullName, Request: r.URL.RequestURI(),
 		Action: "/api/method/" + Prefix + "approve",
 		Hidden: [][2]string{{"request", r.URL.RawQuery}, {"proof", s.proof(browser, a, r.URL.RawQuery)}},

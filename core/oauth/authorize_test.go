@@ -301,7 +301,7 @@ func TestPrompt(t *testing.T) {
 // before he has let it in, be it with an error (RFC 9700 section 4.11.2).
 func TestStrangers(t *testing.T) {
 	each(t, nil, func(t *testing.T, w *world) {
-		made := w.Guest.On(t).Post(prefix+"register_client", map[string]any{"client_name": "Self", "redirect_uris": []string{callback}, "token_endpoint_auth_method": "client_secret_post"})
+		made := w.Guest.On(t).Post(prefix+"register_client", map[string]any{"client_name": "Self", "redirect_uris": []string{callback}, "token_endpoint_auth_method": "client_secret_post", "scope": "all openid"})
 		if made.Status != http.StatusCreated {
 			t.Fatalf("register: %d %s", made.Status, made.Text)
 		}

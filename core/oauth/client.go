@@ -20,6 +20,8 @@ const clientName = "OAuth Client"
 type client struct {
 	id        string
 	name      string
+	policy    string // addresses of its pages; may be empty
+	terms     string
 	secret    string
 	redirects []string // what a redirect URI must equal, the default included
 	fallback  string   // the default; may be empty
@@ -32,8 +34,8 @@ type client struct {
 	roles     []string // one of which a user needs; none: every user may
 }
 
-// The values of token_endpoint_auth_method. A client that names none may show its
-// secret, or else has to use PKCE.
+// The values of token_endpoint_auth_method. A client that names none shows its
+// secret, either way; only one of the method None does without, and uses PKCE.
 const (
 	methodAny   = ""
 	methodBasic = "Client Secret Basic"
@@ -85,7 +87,7 @@ func (s *Service) newClient(doc *doctype.Document) (*client, error) {
 		return nil, err
 	}
 	c := &client{
-		id: doc.Name(), name: doc.Text("app_name"), secret: secret,
+		id: doc.Name(), name: doc.Text("app_name"), secret: secret, policy: doc.Text("policy_uri"), terms: doc.Text("tos_uri"),
 		redirects: strings.Fields(doc.Text("redirect_uris")), fallback: strings.TrimSpace(doc.Text("default_redirect_uri")),
 		scopes:   scopeSet(doc.Text("scopes")),
 		codeFlow: doc.Text("grant_type") != "Implicit" && doc.Text("response_type") != "Token",
@@ -144,20 +146,8 @@ func (c *client) IsPublic() bool { return c.method == methodNone }
 // offered.
 func (c *client) GetAudience() fosite.Arguments { return nil }
 
-// secretless is a client that has not shown its secret: it is as good as a public
-// one.
-type secretless struct{ *client }
-
-// IsPublic makes fosite insist on PKCE.
-func (secretless) IsPublic() bool { return true }
-
-// clientOf is the client of a request, however it authenticated.
+// clientOf is the client of a request.
 func clientOf(c fosite.Client) *client {
-	switch c := c.(type) {
-	case *client:
-		return c
-	case secretless:
-		return c.client
-	}
-	return nil
+	found, _ := c.(*client)
+	return found
 }

@@ -65,14 +65,18 @@ type openidMetadata struct {
 
 func (s *Service) describe(set *settings, base string) *serverMetadata {
 	at := func(name string) string { return base + "/api/method/" + Prefix + name }
+	introspection := []string{"client_secret_basic", "client_secret_post"}
+	if set.openIntrospection {
+		introspection = append(introspection, "none")
+	}
 	m := &serverMetadata{
 		Issuer: base, Authorization: at("authorize"), Token: at("get_token"), Userinfo: at("openid_profile"),
 		Revocation: at("revoke_token"), Introspection: at("introspect_token"), Keys: base + keysPath,
 		ResponseTypes: []string{"code"}, ResponseModes: []string{"query"},
 		GrantTypes:  []string{"authorization_code", "refresh_token"},
 		AuthMethods: []string{"none", "client_secret_basic", "client_secret_post"},
-		// Both take a token without credentials.
-		RevocationMethods: []string{"none", "client_secret_basic", "client_secret_post"}, IntrospectionMethods: []string{"none"},
+		// Whoever has a token may end it.
+		RevocationMethods: []string{"none", "client_secret_basic", "client_secret_post"}, IntrospectionMethods: introspection,
 		Challenges: []string{"S256"}, // plain is accepted and not advertised (SPEC: PKCE)
 		Scopes:     set.scopes, Documentation: set.resource[1], IssuerInAnswers: true,
 		SubjectTypes: []string{"public"}, Algorithms: []string{hs256, rs256},
@@ -132,6 +136,10 @@ func (s *Service) resourceMetadata(ctx context.Context, base string) (any, error
 
 // keySet is the public keys (RFC 7517 section 5), those that sign soon included.
 func (s *Service) keySet(ctx context.Context, _ string) (any, error) {
+	// Clients fetch the set before the first token, and some keep it for hours.
+	if _, err := s.signingKey(ctx); err != nil {
+		return nil, err
+	}
 	keys, err := s.keys(ctx)
 	if err != nil {
 		return nil, err

@@ -75,8 +75,8 @@ func TestSiteKey(t *testing.T) {
 		keys := func() []any {
 			return w.Guest.On(t).Get("/.well-known/jwks.json").OK(t).Body["keys"].([]any)
 		}
-		if n := len(keys()); n != 0 {
-			t.Errorf("%d keys before anybody needs one", n)
+		if n := len(keys()); n != 1 {
+			t.Errorf("%d keys before the first token", n)
 		}
 		sign := func() string {
 			t.Helper()
@@ -181,7 +181,7 @@ func TestRegistration(t *testing.T) {
 
 		for _, with := range []map[string]any{
 			{"redirect_uris": []string{"http://127.0.0.1/cb"}}, {"redirect_uris": []string{"http://localhost:8000/cb", "http://[::1]/"}},
-			{"redirect_uris": []string{"com.example.app:/cb"}}, {"token_endpoint_auth_method": "none"}, {"grant_types": []string{"authorization_code"}},
+			{"redirect_uris": []string{"com.example.app:/cb"}}, {"client_name": nil}, {"client_name": " "}, {"token_endpoint_auth_method": "none"}, {"grant_types": []string{"authorization_code"}},
 			{"response_types": []string{"code"}}, {"id_token_signed_response_alg": "RS256"}, {"jwks_uri": "https://client.example/jwks", "unknown": 1},
 		} {
 			if a := register(with); a.status != http.StatusCreated || a.json["client_secret"] == nil {
@@ -198,7 +198,7 @@ func TestRegistration(t *testing.T) {
 			}
 		}
 		for _, with := range []map[string]any{
-			{"client_name": ""}, {"client_name": strings.Repeat("x", 141)}, {"token_endpoint_auth_method": "private_key_jwt"},
+			{"client_name": strings.Repeat("x", 141)}, {"token_endpoint_auth_method": "private_key_jwt"},
 			{"grant_types": []string{"password"}}, {"response_types": []string{"token"}}, {"id_token_signed_response_alg": "none"},
 			{"scope": "a\"b"}, {"logo_uri": "javascript:alert(1)"}, {"redirect_uris": callback}, {"client_name": 7}, {"software_id": "a\u0000"},
 		} {

@@ -73,6 +73,7 @@ func (h hooks) client(ctx context.Context, ev *document.Event) error {
 			doc.Put("sealed_secret", ev.Before.Get("sealed_secret"))
 			doc.Put("registered", ev.Before.Get("registered"))
 		}
+		chooseAlgorithm(doc)
 	case document.Validate:
 		return checkClient(doc)
 	case document.BeforeRename:
@@ -86,6 +87,20 @@ func (h hooks) client(ctx context.Context, ev *document.Event) error {
 		return h.s.c.Auth.Changed(ctx, ev.Tx)
 	}
 	return nil
+}
+
+// chooseAlgorithm fills in how ID tokens are signed: with the secret (SPEC), or with
+// a key of the site for a public client, which keeps no secret, and for one that
+// registered itself, whose library expects the default of OpenID Connect Dynamic
+// Registration section 2.
+func chooseAlgorithm(doc *doctype.Document) {
+	if doc.Text("id_token_signed_response_alg") != "" {
+		return
+	}
+	doc.Put("id_token_signed_response_alg", hs256)
+	if doc.Bool("registered") || doc.Text("token_endpoint_auth_method") == methodNone {
+		doc.Put("id_token_signed_response_alg", rs256)
+	}
 }
 
 // Reveal are hooks that run after all others, those of plugins too: they show the

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/ory/fosite"
 
 	"armature/core/fault"
+	"armature/core/identity"
 	"armature/core/oauth/oauthstore"
 )
 
@@ -25,8 +27,10 @@ type introspection struct {
 	Issuer string `json:"iss,omitempty"`
 }
 
-// introspect is the introspection endpoint (RFC 7662). It asks for no credentials:
-// who has a token may know what it is.
+// introspect is the introspection endpoint (RFC 7662). Who asks has to say who they
+// are (section 2.1): a client by its secret, or a user by the Authorization header
+// of the API. Without that nothing is said, of any token; a setting may open the
+// endpoint to everybody.
 func (s *Service) introspect(w http.ResponseWriter, r *http.Request) error {
 	form, err := readForm(w, r)
 	if err != nil {
@@ -35,11 +39,15 @@ func (s *Service) introspect(w http.ResponseWriter, r *http.Request) error {
 	inactive := struct {
 		Active bool `json:"active"`
 	}{}
+	asker, err := s.asker(r, form)
+	if err != nil {
+		return fail(w, err)
+	}
 	t, err := s.find(r.Context(), form.Get("token"), form.Get("token_type_hint"))
 	if err != nil {
 		return err
 	}
-	if t == nil {
+	if t == nil || !asker(t) {
 		return sendJSON(w, http.StatusOK, inactive)
 	}
 	caller, err := s.holder(r.Context(), t)
@@ -68,6 +76,54 @@ func (s *Service) introspect(w http.ResponseWriter, r *http.Request) error {
 		answer.profile, answer.Issuer = user.at(base), base
 	}
 	return sendJSON(w, http.StatusOK, answer)
+}
+
+// asker finds out who asks and returns which tokens they may know of. A client that
+// anybody could have registered knows of its own, and so does a public one, which
+// shows no secret; a user of those that act for the user.
+func (s *Service) asker(r *http.Request, form url.Values) (may func(*oauthstore.Token) bool, err error) {
+	every := func(*oauthstore.Token) bool { return true }
+	set, err := s.settings(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	header := r.Header["Authorization"]
+	scheme := ""
+	if len(header) > 0 {
+		scheme, _, _ = strings.Cut(header[0], " ")
+	}
+	switch {
+	case len(header) > 0 && !strings.EqualFold(scheme, "Basic"):
+		caller, err := s.c.Auth.Authenticate(r.Context(), r)
+		if err != nil || caller.IsGuest() {
+			return nil, unproven(err)
+		}
+		return func(t *oauthstore.Token) bool {
+			own := t.User == caller.User && (caller.Client == "" || t.Client == caller.Client)
+			return own || caller.Client == "" && caller.HasRole(identity.SystemManager)
+		}, nil
+	case len(header) == 0 && form.Get("client_secret") == "" && set.openIntrospection:
+		return every, nil
+	case len(header) == 0 && form.Get("client_secret") == "":
+		return nil, unproven(nil)
+	}
+	found, err := s.authenticateClient(r, form)
+	if err != nil {
+		return nil, err
+	}
+	if found.itself || found.IsPublic() {
+		return func(t *oauthstore.Token) bool { return t.Client == found.id }, nil
+	}
+	return every, nil
+}
+
+// unproven refuses whoever has not said who they are, or not rightly. A failure of
+// the server's stays one.
+func unproven(err error) error {
+	if k := fault.KindOf(err); err != nil && k != fault.Authentication && k != fault.BadRequest {
+		return err
+	}
+	return wrongClient(true)
 }
 
 // find finds a token that counts, nil when there is none. The hint says which kind

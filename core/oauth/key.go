@@ -16,7 +16,7 @@ import (
 )
 
 // keyName is the DocType of the keys that ID tokens are signed with for clients
-// that chose RS256. A site gets its first one when the first such token is signed.
+// that chose RS256. A site gets its first one when the set is first asked for.
 const keyName = "OAuth Signing Key"
 
 const (
@@ -46,10 +46,7 @@ func (s *Service) signingKey(ctx context.Context) (*key, error) {
 		return nil, err
 	}
 	if len(keys) == 0 {
-		if err := s.addKey(ctx); err != nil {
-			return nil, err
-		}
-		if keys, err = s.keys(ctx); err != nil {
+		if keys, err = s.firstKey(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -64,6 +61,21 @@ func (s *Service) signingKey(ctx context.Context) (*key, error) {
 		}
 	}
 	return best, nil
+}
+
+// firstKey makes the site's first key. Anybody may ask for the key set, so of many
+// who do at once one makes it: a key costs a good part of a second.
+func (s *Service) firstKey(ctx context.Context) ([]*key, error) {
+	s.making.Lock()
+	defer s.making.Unlock()
+	keys, err := s.keys(ctx)
+	if err != nil || len(keys) > 0 {
+		return keys, err
+	}
+	if err := s.addKey(ctx); err != nil {
+		return nil, err
+	}
+	return s.keys(ctx)
 }
 
 // keys are all keys of the site, the oldest first.

@@ -73,7 +73,8 @@ func TestWhatEndsTokens(t *testing.T) {
 			if w.works(access) {
 				t.Errorf("%s: the token works", tt.name)
 			}
-			if a := w.form("introspect_token", "token", access).ok(); a.text != `{"active":false}` {
+			byAdmin := func(r *http.Request) { r.Header.Set("Authorization", w.Admin.Authorization) }
+			if a := w.send("introspect_token", url.Values{"token": {access}}, byAdmin).ok(); a.text != `{"active":false}` {
 				t.Errorf("%s: %s", tt.name, a.text)
 			}
 			if tt.undo != nil {

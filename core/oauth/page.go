@@ -15,12 +15,15 @@ type Pages interface {
 
 // Consent is a question to a user, made for one request of one session, which
 // Hidden binds it to. The form is sent by POST with the field "decision", which is
-// "allow" or "deny", and the hidden fields. Client, Name, RedirectURI and Scopes
-// come from whoever registered the client: they are shown as text, and cut where
+// "allow" or "deny", and the hidden fields. Client, Name, Policy, Terms,
+// RedirectURI and Scopes come from whoever registered the client: they are shown as text, and cut where
 // they are long.
 type Consent struct {
 	Client      string      // client id
 	Name        string      // what the application calls itself
+	Itself      bool        // it registered itself: nobody of the site has checked what it says
+	Policy      string      // address of its privacy policy; may be empty
+	Terms       string      // address of its terms; may be empty
 	RedirectURI string      // where the answer goes: the URI that will be used
 	Scopes      []string    // as asked for; the page puts them in words
 	User        string      // who is logged in

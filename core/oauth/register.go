@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"armature/core/auth"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -18,12 +19,12 @@ import (
 // metadata a client sends and gets back (RFC 7591 section 2).
 type clientMetadata struct {
 	RedirectURIs  []string `json:"redirect_uris"`
-	Name          string   `json:"client_name"`
+	Name          *string  `json:"client_name"`
 	Method        string   `json:"token_endpoint_auth_method"`
 	GrantTypes    []string `json:"grant_types"`
 	ResponseTypes []string `json:"response_types"`
 	Scope         string   `json:"scope"`
-	Algorithm     string   `json:"id_token_signed_response_alg,omitempty"`
+	Algorithm     string   `json:"id_token_signed_response_alg"`
 	URI           string   `json:"client_uri,omitempty"`
 	Logo          string   `json:"logo_uri,omitempty"`
 	Terms         string   `json:"tos_uri,omitempty"`
@@ -123,8 +124,11 @@ func (m *clientMetadata) check() error {
 		}
 	}
 	bad := func(text string) error { return refuse("invalid_client_metadata", text) }
-	if m.Name = strings.TrimSpace(m.Name); m.Name == "" || len([]rune(m.Name)) > maxName {
-		return bad("A client_name of at most 140 characters is needed.")
+	if m.Name == nil || strings.TrimSpace(*m.Name) == "" {
+		m.Name = nameless(m.RedirectURIs[0])
+	}
+	if *m.Name = strings.TrimSpace(*m.Name); len([]rune(*m.Name)) > maxName {
+		return bad("A client_name has at most 140 characters.")
 	}
 	if m.Method == "" {
 		m.Method = "client_secret_basic"
@@ -142,12 +146,15 @@ func (m *clientMetadata) check() error {
 		return bad("The only one of response_types is code.")
 	}
 	m.ResponseTypes = []string{"code"}
-	if m.Algorithm != "" && m.Algorithm != hs256 && m.Algorithm != rs256 {
+	if m.Algorithm == "" {
+		m.Algorithm = rs256
+	}
+	if m.Algorithm != hs256 && m.Algorithm != rs256 {
 		return bad("The id_token_signed_response_alg is HS256 or RS256.")
 	}
 	scopes := scopeSet(m.Scope)
 	if len(scopes) == 0 {
-		scopes = []string{"all", openID}
+		scopes = []string{openID} // who wants more of a stranger's client says so
 	}
 	for _, scope := range scopes {
 		if !wellFormed(scope) || len(m.Scope) > maxURI {
@@ -168,23 +175,37 @@ func (m *clientMetadata) check() error {
 	return nil
 }
 
+// nameless is what a client is called that gives no name: where its answers go.
+func nameless(redirect string) *string {
+	name := redirect
+	if u, err := url.Parse(redirect); err == nil {
+		if name = u.Host; name == "" {
+			name = u.Scheme
+		}
+	}
+	name = string([]rune(name)[:min(len([]rune(name)), maxName)])
+	return &name
+}
+
 // insertClient makes the client, as the platform: the settings have said that
 // anybody may.
 func (s *Service) insertClient(r *http.Request, m *clientMetadata) (*registered, error) {
 	values := map[string]any{
-		"app_name": m.Name, "redirect_uris": strings.Join(m.RedirectURIs, " "), "default_redirect_uri": m.RedirectURIs[0],
+		"app_name": *m.Name, "redirect_uris": strings.Join(m.RedirectURIs, " "), "default_redirect_uri": m.RedirectURIs[0],
 		"scopes": m.Scope, "token_endpoint_auth_method": authMethods[m.Method], "registered": true,
 		"client_uri": m.URI, "logo_uri": m.Logo, "tos_uri": m.Terms, "policy_uri": m.Policy,
 		"contacts": strings.Join(m.Contacts, "\n"), "software_id": m.SoftwareID, "software_version": m.Version,
-	}
-	if m.Algorithm != "" {
-		values["id_token_signed_response_alg"] = m.Algorithm
+		"id_token_signed_response_alg": m.Algorithm,
 	}
 	var answer *registered
 	ctx := r.Context()
 	err := s.c.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
 		doc, err := s.c.Documents().As(identity.Root(), tx).Insert(ctx, clientName, values)
 		if err != nil {
+			return err
+		}
+		act := auth.Activity{Operation: "OAuth Client", Client: doc.Name(), Subject: "An application registered itself: " + *m.Name}
+		if err := s.c.Auth.Record(ctx, tx, act); err != nil {
 			return err
 		}
 		secret, err := s.unseal(doc)

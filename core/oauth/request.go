@@ -24,8 +24,9 @@ type authorization struct {
 	method       string // of the challenge
 	nonce        string
 	prompt       []string
-	maxAge       int64 // seconds since the login; -1: any
-	loginAfter   int64 // the login has to be newer, Unix seconds; 0: any
+	maxAge       int64  // seconds since the login; -1: any
+	hint         string // an ID token of the user who is meant; empty: anybody
+	loginAfter   int64  // the login has to be newer, Unix seconds; 0: any
 }
 
 // loginAfter is a parameter of ours: it goes with the request to the login page
@@ -171,6 +172,9 @@ func reserved(c rune) bool {
 func checkOpenID(a *authorization, q url.Values) error {
 	if a.nonce = q.Get("nonce"); len(a.nonce) > maxParameter {
 		return refuse("invalid_request", "The nonce is too long.")
+	}
+	if a.hint = q.Get("id_token_hint"); len(a.hint) > maxParameter {
+		return refuse("invalid_request", "The id_token_hint is too long.")
 	}
 	a.prompt = strings.Fields(q.Get("prompt"))
 	for _, p := range a.prompt {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ory/fosite"
@@ -47,6 +48,7 @@ type Service struct {
 	store    *oauthstore.Store
 	provider *fosite.Fosite
 	log      *slog.Logger
+	making   sync.Mutex // of the first key
 }
 
 // New makes the provider of a site.

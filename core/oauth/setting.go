@@ -17,14 +17,15 @@ const settingsName = "OAuth Settings"
 // settings is the Single OAuth Settings.
 type settings struct {
 	oauthstore.Lifetimes
-	showServer   bool
-	showResource bool
-	register     bool
-	perHour      int64 // registrations from one address; 0: no limit
-	skip         bool
-	resource     [4]string // name, documentation, policy, terms
-	scopes       []string
-	origins      []string
+	showServer        bool
+	showResource      bool
+	register          bool
+	perHour           int64 // registrations from one address; 0: no limit
+	skip              bool
+	openIntrospection bool      // without credentials
+	resource          [4]string // name, documentation, policy, terms
+	scopes            []string
+	origins           []string
 }
 
 func (s *Service) lifetimes(ctx context.Context) (oauthstore.Lifetimes, error) {
@@ -63,7 +64,7 @@ func newSettings(doc *doctype.Document) *settings {
 		},
 		showServer: doc.Bool("show_auth_server_metadata"), showResource: doc.Bool("show_protected_resource_metadata"),
 		register: doc.Bool("enable_dynamic_client_registration"), perHour: doc.Int("registrations_per_hour"),
-		skip:   doc.Bool("skip_authorization"),
+		skip: doc.Bool("skip_authorization"), openIntrospection: doc.Bool("introspection_without_credentials"),
 		scopes: strings.Fields(doc.Text("scopes_supported")), origins: strings.Fields(doc.Text("allowed_public_client_origins")),
 	}
 	for i, field := range []string{"resource_name", "resource_documentation", "resource_policy_uri", "resource_tos_uri"} {

@@ -59,13 +59,7 @@ func (s *Service) exchange(r *http.Request, form url.Values) (*tokens, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx := context.WithValue(oauthstore.WithMemo(r.Context()), authenticatedKey{}, client)
-	if _, is := client.(secretless); is {
-		ctx = oauthstore.WithoutSecret(ctx)
-		if grant == "authorization_code" && form.Get("code_verifier") == "" && !clientOf(client).IsPublic() {
-			return nil, wrongClient(false)
-		}
-	}
+	ctx := context.WithValue(oauthstore.WithMemo(r.Context()), authenticatedKey{}, fosite.Client(client))
 	if grant == "refresh_token" {
 		return s.renew(ctx, r, form)
 	}
@@ -156,9 +150,6 @@ func (s *Service) admit(ctx context.Context, request fosite.AccessRequester, for
 		return err
 	}
 	if grant == "refresh_token" {
-		if oauthstore.IsSecretless(ctx) && !session.Secretless && !client.IsPublic() {
-			return wrongClient(false)
-		}
 		if err := narrow(request, form.Get("scope")); err != nil {
 			return err
 		}

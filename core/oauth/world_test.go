@@ -206,6 +206,10 @@ func (w *world) form(endpoint string, pairs ...string) *answer {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		form.Add(pairs[i], pairs[i+1])
 	}
+	if endpoint == "introspect_token" && !form.Has("client_id") {
+		form.Set("client_id", w.id)
+		form.Set("client_secret", w.secret)
+	}
 	return w.send(endpoint, form, nil)
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 
 	"armature/core/oauth"
 )
@@ -16,6 +17,10 @@ type consentView struct {
 	FullName string
 	User     string
 	Switch   string
+	Itself   bool
+	All      bool // it may do everything
+	Policy   string
+	Terms    string
 	Scopes   []scope
 	Target   target
 	Action   string
@@ -26,7 +31,8 @@ type consentView struct {
 func (p *Pages) Consent(w http.ResponseWriter, _ *http.Request, c oauth.Consent) error {
 	v := consentView{
 		Client: plain(c.Client), Name: plain(c.Name), FullName: plain(c.FullName), User: c.User,
-		Switch: SwitchUser(c.Request), Scopes: scopesInWords(c.Scopes), Target: targetOf(c.RedirectURI),
+		Switch: SwitchUser(c.Request), Scopes: scopesInWords(essential(c.Scopes)), Target: targetOf(c.RedirectURI),
+		Itself: c.Itself, All: slices.Contains(c.Scopes, "all"), Policy: pageAddress(c.Policy), Terms: pageAddress(c.Terms),
 		Action: c.Action, Hidden: c.Hidden,
 	}
 	if v.Name == "" {

@@ -38,7 +38,7 @@ func TestConsentPage(t *testing.T) {
 	}
 	for _, want := range []string{
 		"&lt;b&gt;Evil &#34;App&#34; xxx", "x…", "Jane &lt;i&gt;", "Read documents of the type Sales Order that you may read",
-		"your name, e-mail address", "<bdi>evil.example:8443</bdi>", `name="request" value="&#34;&gt;&lt;script&gt;"`, "Test &amp; Co",
+		"your name, e-mail address", "<strong><bdi>evil.example</bdi></strong>, at <bdi>evil.example:8443</bdi>", `name="request" value="&#34;&gt;&lt;script&gt;"`, "Test &amp; Co",
 		`action="/approve?csrf_token=t"`, `method="post"`, `value="allow"`, `value="deny"`,
 		`href="/login?redirect-to=%2Fapi%2Fmethod%2Fa%3Fstate%3D1%26b%3D%2522&amp;switch=1"`,
 	} {
@@ -50,6 +50,34 @@ func TestConsentPage(t *testing.T) {
 		if strings.Contains(text, never) {
 			t.Errorf("the page has %q", never)
 		}
+	}
+}
+
+// TestWhoAsks: a long name cannot hide whose it is, a stranger is called one, and
+// everything is not asked for as if it were little.
+func TestWhoAsks(t *testing.T) {
+	_, text := consent(t, oauth.Consent{
+		Name: "Google", Itself: true, RedirectURI: "https://accounts.google.com." + strings.Repeat("very-long.", 10) + "evil.co.uk/cb",
+		Scopes: []string{"openid", "all", "resource:ToDo:read"}, Policy: "https://evil.co.uk/policy?a=1&b=2", Terms: "javascript:alert(1)",
+	})
+	for _, want := range []string{
+		"<h1>Let <bdi>evil.co.uk</bdi> use", "<strong><bdi>evil.co.uk</bdi></strong>, at <bdi>accounts.google.com.very-long.", ".evil.co.uk</bdi>",
+		"registered itself", `id="all"`, `value="allow" class="plain"`, `href="https://evil.co.uk/policy?a=1&amp;b=2"`,
+		`href="/app/authorized-apps"`, "Do everything",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	for _, never := range []string{"javascript:", "Its terms", "ToDo"} {
+		if strings.Contains(text, never) {
+			t.Errorf("the page has %q", never)
+		}
+	}
+	_, text = consent(t, oauth.Consent{Name: "Portal", RedirectURI: "https://portal.github.io/cb", Scopes: []string{"openid"}})
+	if !strings.Contains(text, "<h1>Let <bdi>portal.github.io</bdi> use") || strings.Contains(text, "registered itself") || strings.Contains(text, `id="all"`) ||
+		strings.Contains(text, `value="allow" class="plain"`) {
+		t.Errorf("a client of an administrator: %s", text)
 	}
 }
 
@@ -76,11 +104,11 @@ func TestScopesInWords(t *testing.T) {
 func TestTarget(t *testing.T) {
 	for uri, want := range map[string]string{
 		"https://app.example/cb":        "It goes to <strong><bdi>app.example</bdi></strong>.",
-		"http://app.example:8080/cb":    "It goes to <strong><bdi>app.example:8080</bdi></strong>, over a connection that others can read.",
+		"http://app.example:8080/cb":    "It goes to <strong><bdi>app.example</bdi></strong>, at <bdi>app.example:8080</bdi>, over a connection that others can read.",
 		"http://127.0.0.1:4321/cb":      "a program on this device, at <strong><bdi>127.0.0.1:4321</bdi></strong>.",
 		"http://[::1]:4321/cb":          "a program on this device, at <strong><bdi>[::1]:4321</bdi></strong>.",
 		"http://localhost/cb":           "a program on this device, at <strong><bdi>localhost</bdi></strong>.",
-		"http://localhost.evil.example": "It goes to <strong><bdi>localhost.evil.example</bdi></strong>, over",
+		"http://localhost.evil.example": "It goes to <strong><bdi>evil.example</bdi></strong>, at <bdi>localhost.evil.example</bdi>, over",
 		"com.example.app:/cb":           "opens links beginning with <strong><bdi>com.example.app:</bdi></strong>.",
 		"https://b\u0430nk.example/":    "<bdi>xn--bnk-6cd.example</bdi>",
 		"https://[::1":                  "<bdi>https://[::1</bdi>",

@@ -4,10 +4,12 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 
 	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
 
 	"armature/core/identity"
 )
@@ -47,6 +49,27 @@ func nameOf(caller *identity.Caller) string {
 type scope struct {
 	Text   string
 	Strong bool // it reaches everything
+}
+
+// essential are the scopes that a person has to know of: beside everything what is
+// part of it would only hide it.
+func essential(scopes []string) []string {
+	if !slices.Contains(scopes, "all") {
+		return scopes
+	}
+	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool {
+		return strings.HasPrefix(s, "resource:") || strings.HasPrefix(s, "method:")
+	})
+}
+
+// pageAddress is the address of a page that somebody else has named, empty where
+// following it would do anything but open a page.
+func pageAddress(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil {
+		return ""
+	}
+	return u.String()
 }
 
 // scopesInWords says what scopes allow (core/document and core/method enforce
@@ -106,9 +129,10 @@ func resourceInWords(name, access string) (scope, bool) {
 
 // target says where the answer to an application goes.
 type target struct {
-	Words string // what kind of place it is
-	Host  string
-	Plain bool // in clear text over a network
+	Words  string // what kind of place it is
+	Domain string // of the host, whoever owns which owns the host; empty: there is none
+	Host   string // the whole of it
+	Plain  bool   // in clear text over a network
 }
 
 // targetOf describes a redirect URI. A name before the host (user@host) is not
@@ -129,10 +153,26 @@ func targetOf(uri string) target {
 	if ascii, err := idna.Punycode.ToASCII(host); err == nil {
 		host = ascii
 	}
+	// A long name hides at which end it belongs to somebody: the domain is said first
+	// and whole.
+	domain := ""
+	if _, err := netip.ParseAddr(host); err != nil {
+		domain, _ = publicsuffix.EffectiveTLDPlusOne(strings.ToLower(strings.TrimSuffix(host, "."))) // empty: a name without a domain
+	}
 	if port := u.Port(); port != "" {
 		host = net.JoinHostPort(host, port)
 	}
-	return target{Words: "It goes to", Host: plain(host), Plain: u.Scheme == "http"}
+	return target{Words: "It goes to", Domain: domain, Host: whole(host), Plain: u.Scheme == "http"}
+}
+
+// whole is a host that is not cut, of at most 255 bytes, as all there are.
+func whole(host string) string {
+	return strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) || unicode.Is(unicode.Cf, c) {
+			return -1
+		}
+		return c
+	}, host)
 }
 
 // loopback reports whether a host is the device the browser runs on.

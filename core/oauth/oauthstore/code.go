@@ -122,7 +122,6 @@ func (s *Store) InvalidateAuthorizeCodeSession(ctx context.Context, signature st
 	if err != nil {
 		return err
 	}
-	secretless := flag(IsSecretless(ctx))
 	return s.do(ctx, func(ctx context.Context, tx document.Tx) error {
 		ok, err := s.set(ctx, tx, CodeName, signature, map[string]any{"validity": valid}, map[string]any{"validity": invalid})
 		if err != nil {
@@ -134,24 +133,10 @@ func (s *Store) InvalidateAuthorizeCodeSession(ctx context.Context, signature st
 		now := s.c.Now()
 		return s.insert(ctx, tx, GrantName, row.Text("grant_id"), row.Text("user"), map[string]any{
 			"client": row.Text("client"), "user": row.Text("user"), "status": active, "scopes": row.Text("scopes"),
-			"resource": row.Text("resource"), "auth_time": row.Int("auth_time"), "secretless": secretless,
+			"resource": row.Text("resource"), "auth_time": row.Int("auth_time"),
 			"last_used": now.Unix(), "expires": now.Add(max(lifetimes.Refresh, lifetimes.Access)).Unix(),
 		})
 	})
-}
-
-type secretlessKey struct{}
-
-// WithoutSecret makes a context in which codes are redeemed without the client's
-// secret.
-func WithoutSecret(ctx context.Context) context.Context {
-	return context.WithValue(ctx, secretlessKey{}, true)
-}
-
-// IsSecretless reports whether the request did not show the client's secret.
-func IsSecretless(ctx context.Context) bool {
-	is, _ := ctx.Value(secretlessKey{}).(bool)
-	return is
 }
 
 // CreatePKCERequestSession does nothing: the code's row has the challenge.

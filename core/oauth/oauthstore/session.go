@@ -19,9 +19,6 @@ type Session struct {
 	// Resources are the resource servers the grant is bound to (RFC 8707); none:
 	// this site.
 	Resources []string
-	// Secretless is set when the code was redeemed without the client's secret, so
-	// that its refresh tokens may be, too.
-	Secretless bool
 	// AuthTime is when the user logged in, if the client asked for it; Unix seconds.
 	AuthTime int64
 

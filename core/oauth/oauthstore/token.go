@@ -133,7 +133,7 @@ func (s *Store) tokenRequest(ctx context.Context, kind, signature string, into f
 	session := NewSession(grant.Text("user"))
 	session.Scopes = strings.Fields(grant.Text("scopes"))
 	session.Resources = strings.Fields(grant.Text("resource"))
-	session.AuthTime, session.Secretless = grant.Int("auth_time"), grant.Bool("secretless")
+	session.AuthTime = grant.Int("auth_time")
 	scopes := session.Scopes
 	expires := fosite.RefreshToken
 	if kind == access {
