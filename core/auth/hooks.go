@@ -64,7 +64,13 @@ func (h hooks) user(ctx context.Context, ev *document.Event) error {
 	switch ev.Name {
 	case document.BeforeInsert:
 		// The e-mail address becomes the name, which is compared letter by letter.
-		ev.Doc.Put("email", strings.ToLower(strings.TrimSpace(ev.Doc.Text("email"))))
+		if email := ev.Doc.Text("email"); email != "" && !builtin(ev.Doc.Name()) {
+			email, err := cleanEmail(email)
+			if err != nil {
+				return err
+			}
+			ev.Doc.Put("email", email)
+		}
 		return h.s.throttleUsers(ctx, ev.Tx, ev.Doc.Type)
 	case document.Validate:
 		return h.validateUser(ctx, ev)
@@ -84,6 +90,9 @@ func (h hooks) validateUser(ctx context.Context, ev *document.Event) error {
 	}
 	if builtin(user.Name()) && !user.Bool("enabled") {
 		return fault.Invalid("", "User %s cannot be disabled", user.Name())
+	}
+	if err := keepNames(user, ev.Before); err != nil {
+		return err
 	}
 	// Credentials are only ever set by GenerateKeys and SetPassword: who could put
 	// a hash here could choose somebody's secret.
@@ -118,6 +127,28 @@ func (h hooks) validateUser(ctx context.Context, ev *document.Event) error {
 		user.Put("user_type", SystemUser)
 	}
 	return nil
+}
+
+// keepNames refuses another e-mail address, which is the name of the user, by
+// which sessions, grants and the owners of documents know them, and cleans the
+// user name.
+func keepNames(user, before *doctype.Document) error {
+	if before != nil {
+		if email := user.Text("email"); email != before.Text("email") && fold(email) != user.Name() {
+			return fault.Invalid("CannotChangeConstantError",
+				"The e-mail address of a user is their name and cannot be changed; make another user and disable %s", user.Name())
+		}
+		user.Put("email", before.Get("email"))
+	}
+	name := user.Text("username")
+	if name == "" || before != nil && before.Text("username") == name {
+		return nil
+	}
+	name, err := cleanUsername(name)
+	if err == nil {
+		user.Put("username", name)
+	}
+	return err
 }
 
 // newPassword sets the password that an administrator has put into the document,

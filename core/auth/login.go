@@ -60,7 +60,7 @@ func (s *Service) Login(ctx context.Context, a Attempt) (*Login, error) {
 	}
 	who := found.name
 	if who == "" {
-		who = strings.ToLower(a.User)
+		who = fold(a.User)
 	}
 	culprits := s.culprits(who, a.From)
 	if err := s.checkLocked(ctx, culprits); err != nil {
@@ -90,7 +90,7 @@ func (s *Service) candidate(ctx context.Context, typed string) (c candidate, err
 	if err != nil {
 		return c, err
 	}
-	lower := strings.ToLower(typed)
+	lower := fold(typed)
 	sel := &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "name", "enabled", "password_hash", "username"),

@@ -51,7 +51,7 @@ type Reset struct {
 // (TooManyRequests). It does the same whether there is such a user or not: who
 // is there is looked up by StartReset, after the answer.
 func (s *Service) AskReset(ctx context.Context, typed string, from Origin) error {
-	typed = strings.ToLower(strings.TrimSpace(typed))
+	typed = fold(typed)
 	if typed == "" || len(typed) > maxData {
 		return fault.Invalid("", "Type in the e-mail address or user name of the account")
 	}
