@@ -16,16 +16,24 @@ func wantsHTML(r *http.Request) bool {
 	return strings.Contains(accept, "text/html") && !strings.Contains(accept, "application/json")
 }
 
+// told is what a page says of an error.
+func (x *exchange) told(e *fault.Error) string {
+	if x.caller.IsGuest() && unexpected(e.Kind) {
+		return generalMessage
+	}
+	return messageOf(e)
+}
+
 // sendErrorPage answers with the site's page, or where there is no site with the
 // least one that says what went wrong.
 func (x *exchange) sendErrorPage(e *fault.Error) {
 	status := e.Kind.Status()
-	if x.site != nil && x.site.ErrorPage != nil && x.site.ErrorPage(&x.w, status, messageOf(e), x.id) == nil {
+	if x.site != nil && x.site.ErrorPage != nil && x.site.ErrorPage(&x.w, status, x.told(e), x.id) == nil {
 		return
 	}
 	title := html.EscapeString(strconv.Itoa(status) + " " + http.StatusText(status))
 	page := "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + title + "</title></head>\n" +
-		"<body><h1>" + title + "</h1><p>" + html.EscapeString(messageOf(e)) + "</p><p>Request " + x.id + "</p></body></html>\n"
+		"<body><h1>" + title + "</h1><p>" + html.EscapeString(x.told(e)) + "</p><p>Request " + x.id + "</p></body></html>\n"
 	h := x.w.Header()
 	setAPIHeaders(h)
 	h.Set("Content-Type", "text/html; charset=utf-8")

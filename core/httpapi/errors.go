@@ -40,6 +40,9 @@ func (x *exchange) fail(err error) {
 func (x *exchange) appendError(dst []byte, e *fault.Error) []byte {
 	dst = append(dst, `{"exc_type":`...)
 	dst = doctype.AppendString(dst, e.ExcType())
+	if x.caller.IsGuest() && unexpected(e.Kind) {
+		return append(dst, '}')
+	}
 	dst = x.appendTrace(dst, e)
 	if e.Kind == fault.Internal || e.Message == "" {
 		return append(dst, '}')
@@ -55,6 +58,12 @@ func (x *exchange) appendError(dst []byte, e *fault.Error) []byte {
 		dst = doctype.AppendString(dst, e.Message)
 	}
 	return append(dst, '}')
+}
+
+// unexpected reports whether errors of a kind are nobody's intention: of them a
+// Guest learns the type and nothing else, neither which plugin died nor of what.
+func unexpected(kind fault.Kind) bool {
+	return kind == fault.Internal || kind == fault.Trap || kind == fault.Exhausted
 }
 
 // setErrorHeaders adds what clients need to know beside the body.
