@@ -203,7 +203,7 @@ func TestCasesOfWriting(t *testing.T) {
 			s.Admin.Put(path, obj{"creation": "2020-01-01 00:00:00"}).Fails(t, 417, "CannotChangeConstantError")
 		})
 		t.Run("41 delete what is linked", func(t *testing.T) {
-			s.Admin.Post("/api/resource/Role", obj{"role_name": "Tester"}).OK(t)
+			s.Admin.Post("/api/resource/Role", obj{"role_name": "Tester", "desk_access": 1}).OK(t)
 			s.User(t, "tester@example.com", "Tester")
 			s.Admin.Delete("/api/resource/Role/Tester").Fails(t, 417, "LinkExistsError")
 		})
@@ -250,7 +250,7 @@ func TestCasesOfLinksAndTables(t *testing.T) {
 			}
 		})
 		t.Run("26 permission levels", func(t *testing.T) {
-			s.Admin.Post("/api/resource/Role", obj{"role_name": "Scribe"}).OK(t)
+			s.Admin.Post("/api/resource/Role", obj{"role_name": "Scribe", "desk_access": 1}).OK(t)
 			desk := s.User(t, "desk@example.com", "Scribe")
 			desk.Post("/api/resource/Note", obj{"title": "mine", "public": 1}).OK(t)
 			row := desk.Get("/api/resource/Note", "fields", []string{"title", "public"}).List(t)[0].(obj)

@@ -39,7 +39,7 @@ func TestNestedRows(t *testing.T) {
 			t.Error("no rows")
 		}
 		// The table is of level 1, which a desk user does not read.
-		s.Admin.Post("/api/resource/Role", obj{"role_name": "Scribe"}).OK(t)
+		s.Admin.Post("/api/resource/Role", obj{"role_name": "Scribe", "desk_access": 1}).OK(t)
 		desk := s.User(t, "desk@example.com", "Scribe")
 		if got := desk.Get(notes, "fields", []any{"title", rows}, "limit", "1").List(t); len(got[0].(obj)) != 1 {
 			t.Errorf("desk sees %v", got)

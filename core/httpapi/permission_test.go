@@ -63,7 +63,7 @@ func TestPermissions(t *testing.T) {
 			ben.Get("/api/resource/DocType").Fails(t, 403, "PermissionError")
 		})
 		t.Run("public documents", func(t *testing.T) {
-			s.Admin.Post("/api/resource/Role", obj{"role_name": "Reader"}).OK(t)
+			s.Admin.Post("/api/resource/Role", obj{"role_name": "Reader", "desk_access": 1}).OK(t)
 			desk := s.User(t, "desk@example.com", "Reader")
 			s.Admin.Post("/api/resource/Note", obj{"title": "open", "public": 1}).OK(t)
 			s.Admin.Post("/api/resource/Note", obj{"title": "closed"}).OK(t)

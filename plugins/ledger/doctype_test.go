@@ -119,7 +119,7 @@ func TestRolesOfDocTypes(t *testing.T) {
 	with := func(rules ...any) m {
 		return m{"doctypes": []any{m{"name": "Shop", "fields": []any{m{"fieldname": "title", "fieldtype": "Data"}}, "permissions": rules}}}
 	}
-	if _, err := p.insert("Role", m{"role_name": "Clerk", "desk_access": false}); err != nil {
+	if _, err := p.insert("Role", m{"role_name": "Clerk", "desk_access": true}); err != nil {
 		t.Fatal(err)
 	}
 	one := plugin(t, "1", with(rule("System Manager"), rule("Clerk"), rule("Shop Keeper")))
@@ -140,11 +140,11 @@ func TestRolesOfDocTypes(t *testing.T) {
 		}
 		return access
 	}
-	if got := desk("Shop Keeper"); got == int64(1) {
+	if got := desk("Shop Keeper"); got == int64(0) {
 		t.Error("a plan has made a role")
 	}
 	p.install(one)
-	if desk("Shop Keeper") != int64(1) || desk("Clerk") != int64(0) {
+	if desk("Shop Keeper") != int64(0) || desk("Clerk") != int64(1) {
 		t.Errorf("after the installation: %v, %v", desk("Shop Keeper"), desk("Clerk"))
 	}
 	if got := made(p.install(plugin(t, "2", with(rule("Shop Keeper"), rule("Clerk"))))); got != nil {
