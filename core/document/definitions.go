@@ -71,6 +71,8 @@ func (d definitions) validate(ctx context.Context, ev *Event) error {
 	switch {
 	case ev.Before == nil && !doc.Bool("custom"):
 		return fault.Invalid("CannotCreateStandardDoctypeError", "A DocType made at run time must have custom set to 1")
+	case ev.Before == nil && d.s.reserved(doc.Name()):
+		return fault.Invalid("NameError", "The platform keeps the name %s for itself; choose another", doc.Name())
 	case ev.Before != nil && !ev.Before.Bool("custom"):
 		return fault.Denied("%s is a standard DocType and cannot be changed", doc.Name())
 	case ev.Before != nil:

@@ -29,6 +29,8 @@ type Service struct {
 	sealer  Sealer
 	clock   func() time.Time
 	log     *slog.Logger
+
+	reserved func(name string) bool
 }
 
 // ServiceConfig is what a Service needs.
@@ -40,13 +42,20 @@ type ServiceConfig struct {
 	Sealer  Sealer           // seals Password fields; nil: they cannot be stored
 	Now     func() time.Time // the site's wall clock, in the site's zone
 	Logger  *slog.Logger
+
+	// Reserved reports whether a new DocType may not have a name: the platform keeps
+	// it for itself. nil: every name may be had.
+	Reserved func(name string) bool
 }
 
 // NewService makes the door to one site's documents.
 func NewService(c ServiceConfig) *Service {
-	s := &Service{store: c.Store, catalog: c.Catalog, beyond: c.Beyond, sealer: c.Sealer, clock: c.Now, log: c.Logger}
+	s := &Service{store: c.Store, catalog: c.Catalog, beyond: c.Beyond, sealer: c.Sealer, clock: c.Now, log: c.Logger, reserved: c.Reserved}
 	if s.clock == nil {
 		s.clock = time.Now
+	}
+	if s.reserved == nil {
+		s.reserved = func(string) bool { return false }
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
