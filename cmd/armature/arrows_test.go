@@ -39,6 +39,8 @@ var arrows = []arrow{
 	{"core/document", []string{"core/doctype", "core/query", "core/permission", "core/identity", "core/fault"},
 		"the one door declares the Store and the Hooks it needs; it imports neither"},
 	{"core/doctypes", []string{"core/document", "core/doctype", "core/identity", "core/fault"}, "built-in DocTypes are data, installed through the Store"},
+	{"core/migration", []string{"core/document", "core/doctype", "core/identity", "core/fault"},
+		"it knows formats and their order; what a binary ships is handed in"},
 	{"core/store", []string{"core/trace", "core/document", "core/doctype", "core/query", "core/fault"},
 		"a store checks no rights and no field rules, so it knows no caller, HTTP or method"},
 	{"core/method", []string{"core/trace", "core/document", "core/doctype", "core/query", "core/permission", "core/identity", "core/fault"},

@@ -24,7 +24,7 @@ func (a *app) newSet(c host.Config) (*host.Set, error) {
 	if c.Master, err = a.master(); err != nil {
 		return nil, err
 	}
-	c.Database, c.Version = a.database, version
+	c.Database, c.Version, c.Recreate = a.database, version, a.recreate
 	c.Password, c.Announce = os.Getenv("ARMATURE_ADMIN_PASSWORD"), a.announce
 	return host.NewSet(c), nil
 }

@@ -22,6 +22,7 @@ type app struct {
 	redis    string
 	site     string
 	json     bool
+	recreate bool
 	url      string // of a hosted site; empty: the site of data and site is meant
 	apiKey   string // for it
 
@@ -49,6 +50,7 @@ func (a *app) command() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.config, "config", "", "JSON file with settings, by flag name")
 	flags.StringVar(&a.data, "data", "./data", "folder of everything the server keeps")
+	flags.BoolVar(&a.recreate, "recreate", false, "let a site whose database is missing begin with an empty one")
 	flags.StringVar(&a.database, "database", "", "postgres:// URL; without it every site is a SQLite file")
 	flags.StringVar(&a.redis, "redis", "", "redis:// URL where several servers count rate limits together")
 	flags.StringVar(&a.site, "site", site.Default, "the site that is meant")

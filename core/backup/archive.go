@@ -36,6 +36,11 @@ type Header struct {
 	Site    string    `json:"site"`
 	Made    time.Time `json:"made"`
 	Version string    `json:"version"` // of the server that made it
+
+	// DataFormat and DataReader are those of the site's database (core/migration);
+	// 0: from before formats had numbers.
+	DataFormat int64 `json:"data_format,omitempty"`
+	DataReader int64 `json:"data_reader,omitempty"`
 }
 
 // Manifest is what an archive holds.

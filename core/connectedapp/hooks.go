@@ -120,9 +120,9 @@ func (h hooks) reseal(doc, before *doctype.Document) error {
 
 // endAll forgets the connections that go with a document.
 func (h hooks) endAll(ctx context.Context, ev *document.Event, field string) error {
-	dt := h.catalog.Schema().DocType(cacheName)
-	if dt == nil {
-		return nil
+	dt, err := h.catalog.Schema().Platform(cacheName)
+	if err != nil {
+		return nil // no connection was ever made
 	}
 	sel := &doctype.Select{
 		DocType: dt,
@@ -131,7 +131,7 @@ func (h hooks) endAll(ctx context.Context, ev *document.Event, field string) err
 		Order:   []doctype.OrderBy{{Operand: doctype.Operand{Field: dt.Field("name")}}},
 	}
 	var names []string
-	err := ev.Tx.Rows(ctx, sel, func(v []any) error {
+	err = ev.Tx.Rows(ctx, sel, func(v []any) error {
 		name, _ := v[0].(string)
 		names = append(names, name)
 		return nil

@@ -79,10 +79,7 @@ func New(c Config) *Service {
 }
 
 func (s *Service) docType(name string) (*doctype.DocType, error) {
-	if dt := s.catalog.Schema().DocType(name); dt != nil {
-		return dt, nil
-	}
-	return nil, fmt.Errorf("connectedapp: the site has no DocType %s", name)
+	return s.catalog.Schema().Platform(name)
 }
 
 // read reads one document as it is now.

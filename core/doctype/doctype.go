@@ -1,6 +1,9 @@
 package doctype
 
-import "armature/core/permission"
+import (
+	"armature/core/fault"
+	"armature/core/permission"
+)
 
 // DocType is the definition of a kind of document: an immutable value in a
 // Schema snapshot. Columns are the stored fields in a fixed order, the standard
@@ -140,6 +143,20 @@ func NewSchema(version int64, types []*DocType) *Schema {
 
 // DocType returns the definition, or nil.
 func (s *Schema) DocType(name string) *DocType { return s.types[name] }
+
+// Platform returns a DocType that the platform ships; Missing where the site has
+// none, or has one of its own of that name, which nothing of the platform may take
+// for its own.
+func (s *Schema) Platform(name string) (*DocType, error) {
+	dt := s.types[name]
+	switch {
+	case dt == nil:
+		return nil, fault.Missing("The site has no DocType %s", name)
+	case dt.Custom:
+		return nil, fault.Missing("The site has a DocType %s of its own: what the platform would do with documents of this name is off", name)
+	}
+	return dt, nil
+}
 
 // All calls yield for every DocType, in no particular order.
 func (s *Schema) All(yield func(*DocType) bool) {

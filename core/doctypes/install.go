@@ -2,6 +2,9 @@ package doctypes
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"time"
@@ -12,53 +15,84 @@ import (
 	"armature/core/identity"
 )
 
-// Install brings a site's built-in DocTypes and records to what this binary
-// ships and returns the schema. now is the site's wall clock.
-func Install(ctx context.Context, store document.Store, now func() time.Time, log *slog.Logger) (*doctype.Schema, error) {
-	all, err := shipped()
-	if err != nil {
-		return nil, err
-	}
-	in := &installer{store: store, boot: all.boot, now: now, log: log}
-	if err := in.definitions(ctx, all.types); err != nil {
-		return nil, fmt.Errorf("install DocTypes: %w", err)
-	}
-	schema, err := Load(ctx, store)
-	if err != nil {
-		return nil, err
-	}
-	if err := in.records(ctx, schema, all.records); err != nil {
-		return nil, fmt.Errorf("install records: %w", err)
-	}
-	return schema, nil
+// Shipped is what this binary brings to one site.
+type Shipped struct {
+	Store  document.Store
+	Now    func() time.Time // the site's wall clock
+	Log    *slog.Logger
+	Beside []*doctype.DocType // tables that belong to no DocType of the schema
 }
 
-// Load reads the schema of a site that was installed before, by this binary or
-// one that ships the same Version.
-func Load(ctx context.Context, store document.Store) (*doctype.Schema, error) {
+// Version names what this binary ships: another text, another Install.
+func (s *Shipped) Version() (string, error) {
+	all, err := shipped()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	sum.Write([]byte(all.version))
+	for _, dt := range s.Beside {
+		text, err := json.Marshal(dt.Columns)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(sum, "%s %s\n", dt.Table, text)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// Tables are the tables that belong to no DocType of the schema.
+func (s *Shipped) Tables() []*doctype.DocType { return s.Beside }
+
+// Install brings a site's built-in DocTypes and records to what this binary
+// ships and returns the schema. It may be repeated: a DocType whose definition
+// equals the stored one is left alone, a changed one is migrated, a record that
+// exists is never touched again, since it is the user's by then. A DocType that the
+// site has made itself under a name that is shipped stays as it is, and is
+// reported as withheld. What is written is written by the given function.
+func (s *Shipped) Install(ctx context.Context, write func(context.Context, func(document.Tx) error) error) (schema *doctype.Schema, withheld []string, err error) {
+	all, err := shipped()
+	if err != nil {
+		return nil, nil, err
+	}
+	in := &installer{write: write, boot: all.boot, now: s.Now, log: s.Log}
+	if err := in.definitions(ctx, all.types); err != nil {
+		return nil, nil, fmt.Errorf("install DocTypes: %w", err)
+	}
+	if schema, err = s.Load(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := in.records(ctx, schema, all.records); err != nil {
+		return nil, nil, fmt.Errorf("install records: %w", err)
+	}
+	return schema, in.withheld, nil
+}
+
+// Load reads the schema of a site as it is.
+func (s *Shipped) Load(ctx context.Context) (*doctype.Schema, error) {
 	all, err := shipped()
 	if err != nil {
 		return nil, err
 	}
-	v, err := store.Versions(ctx)
+	v, err := s.Store.Versions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var schema *doctype.Schema
-	err = store.Read(ctx, func(tx document.Tx) error {
+	err = s.Store.Read(ctx, func(tx document.Tx) error {
 		schema, err = document.LoadSchema(ctx, tx, all.boot, v.Schema)
 		return err
 	})
 	return schema, err
 }
 
-// Version names what this binary ships: another text, another Install.
-func Version() (string, error) {
-	all, err := shipped()
-	if err != nil {
-		return "", err
-	}
-	return all.version, nil
+// Install installs what this binary ships in a store that nobody else uses.
+func Install(ctx context.Context, store document.Store, now func() time.Time, log *slog.Logger) (*doctype.Schema, error) {
+	s := &Shipped{Store: store, Now: now, Log: log}
+	schema, _, err := s.Install(ctx, func(ctx context.Context, fn func(document.Tx) error) error {
+		return store.Write(ctx, document.Alone, fn)
+	})
+	return schema, err
 }
 
 // Boot is the built-in DocTypes by themselves: enough to read the DocTypes that
@@ -72,21 +106,28 @@ func Boot() (*doctype.Schema, error) {
 }
 
 type installer struct {
-	store document.Store
+	write func(context.Context, func(document.Tx) error) error
 	boot  *doctype.Schema
 	now   func() time.Time
 	log   *slog.Logger
+
+	tables   map[string]string // of the DocTypes that are stored, and whose they are
+	withheld []string
 }
 
 // definitions migrates and stores, in one transaction, the DocTypes that differ
 // from what is stored.
 func (in *installer) definitions(ctx context.Context, all []*builtin) error {
-	return in.store.Write(ctx, document.Alone, func(tx document.Tx) error {
+	return in.write(ctx, func(tx document.Tx) error {
 		for _, b := range all[:3] { // the tables that hold DocTypes
 			if err := tx.Migrate(ctx, in.boot.DocType(b.Name)); err != nil {
 				return err
 			}
 		}
+		if err := in.readTables(ctx, tx); err != nil {
+			return err
+		}
+		in.withheld = nil // the transaction may run again
 		var changed []*builtin
 		for _, b := range all {
 			stored, err := tx.Get(ctx, in.boot, in.boot.DocType(doctype.DocTypeName), b.Name, true)
@@ -95,6 +136,11 @@ func (in *installer) definitions(ctx context.Context, all []*builtin) error {
 			}
 			if err != nil {
 				return err
+			}
+			if stored != nil && stored.Bool("custom") {
+				in.withheld = append(in.withheld, b.Name)
+				in.log.Warn("the site has a DocType of its own under a name that the platform uses now: the platform's is not installed, and what belongs to it is off", "doctype", b.Name)
+				continue
 			}
 			if stored != nil && stored.Text("definition_hash") == b.hash {
 				continue
@@ -113,8 +159,46 @@ func (in *installer) definitions(ctx context.Context, all []*builtin) error {
 	})
 }
 
-func (in *installer) definition(ctx context.Context, tx document.Tx, b *builtin, stored *doctype.Document) error {
+// readTables reads which tables there are: a DocType of the site's own may have the
+// one that a shipped one would be given.
+func (in *installer) readTables(ctx context.Context, tx document.Tx) error {
+	in.tables = map[string]string{}
+	head := in.boot.DocType(doctype.DocTypeName)
+	sel := &doctype.Select{DocType: head}
+	for _, name := range []string{"name", "table_name"} {
+		sel.Columns = append(sel.Columns, doctype.Column{Operand: doctype.Operand{Field: head.Field(name)}, Key: name})
+	}
+	return tx.Rows(ctx, sel, func(v []any) error {
+		name, _ := v[0].(string)
+		table, _ := v[1].(string)
+		in.tables[table] = name
+		return nil
+	})
+}
+
+// place is a DocType with the table that it has, or else one that is free.
+func (in *installer) place(b *builtin, stored *doctype.Document) (*doctype.DocType, error) {
 	dt := in.boot.DocType(b.Name)
+	table := dt.Table
+	if stored != nil {
+		table = stored.Text("table_name")
+	}
+	for n := 2; in.tables[table] != "" && in.tables[table] != b.Name; n++ {
+		table = fmt.Sprintf("%s_%d", dt.Table, n)
+	}
+	if table == dt.Table {
+		return dt, nil
+	}
+	elsewhere := b.Definition
+	elsewhere.Table = table
+	return doctype.Define(elsewhere)
+}
+
+func (in *installer) definition(ctx context.Context, tx document.Tx, b *builtin, stored *doctype.Document) error {
+	dt, err := in.place(b, stored)
+	if err != nil {
+		return err
+	}
 	if err := tx.Migrate(ctx, dt); err != nil {
 		return err
 	}
@@ -201,19 +285,13 @@ func (in *installer) own(doc *doctype.Document) {
 
 // records stores the shipped records that are not there yet.
 func (in *installer) records(ctx context.Context, schema *doctype.Schema, all []map[string]any) error {
-	return in.store.Write(ctx, document.Alone, func(tx document.Tx) error {
-		// The row of the counter keeps other processes that install from finding
-		// the same records absent.
-		turn, err := tx.Next(ctx, "installations")
-		if err != nil {
-			return err
-		}
+	return in.write(ctx, func(tx document.Tx) error {
 		for _, values := range all {
 			if err := in.record(ctx, tx, schema, values); err != nil {
 				return err
 			}
 		}
-		return tx.Return(ctx, "installations", turn)
+		return nil
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"armature/core/backup"
 	"armature/core/doctypes"
 	"armature/core/document"
+	"armature/core/migration"
 	"armature/core/site"
 	"armature/core/store"
 )
@@ -31,11 +32,11 @@ func (s *Set) Backup(ctx context.Context, name, passphrase string, w io.Writer) 
 		return nil, fmt.Errorf("site %s was closed", name)
 	}
 	defer t.release()
-	sealed, _, err := readState(ctx, db)
+	state, err := migration.Read(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.c.Master.Key(sealed)
+	key, err := s.c.Master.Key(state.Sealed)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (s *Set) Backup(ctx context.Context, name, passphrase string, w io.Writer) 
 		return nil, err
 	}
 	return backup.Write(ctx, w, from, backup.Options{
-		Header: backup.Header{Site: name, Version: s.c.Version},
+		Header: backup.Header{Site: name, Version: s.c.Version, DataFormat: state.Format, DataReader: state.Reader},
 		Config: config, Key: key, Passphrase: passphrase, Work: s.c.PassphraseWork, Now: s.now,
 	})
 }
@@ -58,13 +59,7 @@ func backupSite(db *store.Store, files storage, plugins string) (backup.Site, er
 	if err != nil {
 		return backup.Site{}, err
 	}
-	private, err := privateTables()
-	if err != nil {
-		return backup.Site{}, err
-	}
-	// The first one holds the site's key, which goes by itself: it is sealed with
-	// another master key wherever it comes to.
-	return backup.Site{Store: db, Boot: boot, Private: private[1:], Files: files, Plugins: plugins}, nil
+	return backup.Site{Store: db, Boot: boot, Private: privateTables(), Files: files, Plugins: plugins}, nil
 }
 
 // Restored is what came of an archive.
@@ -90,6 +85,9 @@ func (s *Set) Restore(ctx context.Context, file, passphrase, as string, replace 
 		as = a.Header.Site
 	}
 	if err := site.CheckName(as); err != nil {
+		return nil, err
+	}
+	if _, err := s.migration(&Tenant{}, nil).Current(migration.State{Format: a.Header.DataFormat, Reader: a.Header.DataReader}); err != nil {
 		return nil, err
 	}
 	sites, err := s.Sites(ctx)
@@ -175,15 +173,10 @@ func (r *restoring) storeKey(ctx context.Context, db *store.Store) error {
 	if err != nil {
 		return err
 	}
-	dt, err := stateTable()
-	if err != nil {
-		return err
-	}
 	return db.Write(ctx, document.Alone, func(tx document.Tx) error {
-		if err := tx.Migrate(ctx, dt); err != nil {
-			return err
-		}
-		return tx.Insert(ctx, newState(dt, sealed, ""))
+		return migration.Write(ctx, tx, migration.State{
+			Sealed: sealed, Format: r.archive.Header.DataFormat, Reader: r.archive.Header.DataReader,
+		})
 	})
 }
 

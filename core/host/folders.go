@@ -237,9 +237,14 @@ func writeConfig(dir string, c *site.Config) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(dir, ".site_config-*")
+	return replaceFile(dir, configFile, text)
+}
+
+// replaceFile writes a file of which nobody ever sees a part.
+func replaceFile(dir, name string, text []byte) error {
+	tmp, err := os.CreateTemp(dir, "."+strings.TrimPrefix(name, ".")+"-*")
 	if err != nil {
-		return fmt.Errorf("write %s: %w", configFile, err)
+		return fmt.Errorf("write %s: %w", name, err)
 	}
 	defer os.Remove(tmp.Name())
 	_, err = tmp.Write(text)
@@ -250,10 +255,10 @@ func writeConfig(dir string, c *site.Config) error {
 		err = cerr
 	}
 	if err == nil {
-		err = os.Rename(tmp.Name(), filepath.Join(dir, configFile))
+		err = os.Rename(tmp.Name(), filepath.Join(dir, name))
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", configFile, err)
+		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil
 }

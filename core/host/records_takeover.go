@@ -13,6 +13,7 @@ import (
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
+	"armature/core/migration"
 	"armature/core/query"
 	"armature/core/site"
 	"armature/core/store"
@@ -66,11 +67,7 @@ func (r *records) takeOver(ctx context.Context, db *store.Store) error {
 // to be taken over and the master key opens the key of none. One is enough: what
 // else there is may be left of another installation.
 func (r *records) proveMaster(ctx context.Context) error {
-	dt, err := stateTable()
-	if err != nil {
-		return err
-	}
-	schemas, err := store.SchemasWith(ctx, r.c.Database, schemaPrefix, dt.Table)
+	schemas, err := store.SchemasWith(ctx, r.c.Database, schemaPrefix, migration.Table)
 	if err != nil {
 		return err
 	}
@@ -105,22 +102,14 @@ func (r *records) opensKey(ctx context.Context, schema string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	dt, err := stateTable()
+	sealed, err := migration.Sealed(ctx, db)
 	if err != nil {
 		return err
 	}
-	err = fault.Missing("the schema %s has no key", schema)
-	sel := &doctype.Select{DocType: dt, Columns: []doctype.Column{{Operand: doctype.Operand{Field: dt.Field("sealed")}, Key: "sealed"}}}
-	failed := db.Read(ctx, func(tx document.Tx) error {
-		return tx.Rows(ctx, sel, func(v []any) error {
-			sealed, _ := v[0].(string)
-			_, err = r.c.Master.OpenSecret(sealed)
-			return nil
-		})
-	})
-	if failed != nil {
-		return failed
+	if sealed == "" {
+		return fault.Missing("the schema %s has no key", schema)
 	}
+	_, err = r.c.Master.OpenSecret(sealed)
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 	"armature/core/file"
 	"armature/core/httpapi"
 	"armature/core/method"
+	"armature/core/migration"
 	"armature/core/proxy"
 	"armature/core/ratelimit"
 	"armature/core/site"
@@ -55,6 +56,13 @@ type Config struct {
 	// PassphraseWork is the logarithm of what a guess of a backup's passphrase
 	// costs; 0: about a second.
 	PassphraseWork int
+
+	// Recreate lets sites whose database is missing begin with an empty one.
+	Recreate bool
+
+	// Plan changes what this binary knows of formats; nil: it is as it was built. It
+	// is how one program is two versions of itself.
+	Plan func(migration.Plan) migration.Plan
 
 	// Password is the Administrator's password on a site that has none yet;
 	// empty: a random one. Announce is told what was chosen at random, once.
@@ -248,6 +256,8 @@ func notOpened(host string, err error) error {
 		return err
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.Missing("No site answers %s", host)
+	case errors.Is(err, migration.ErrNewer), errors.Is(err, errLost):
+		return fault.From(err) // trying again does not help; what does, the message says
 	case errors.Is(err, context.DeadlineExceeded), fault.KindOf(err) == fault.Unavailable, fault.KindOf(err) == fault.Timeout:
 		return fault.Wrap(fault.Unavailable, "", err, "The site cannot be opened now; try again later")
 	}

@@ -13,11 +13,13 @@ import (
 	"armature/core/auth"
 	"armature/core/connectedapp"
 	"armature/core/doctype"
+	"armature/core/doctypes"
 	"armature/core/document"
 	"armature/core/file"
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/migration"
 	"armature/core/oauth"
 	"armature/core/ratelimit"
 	"armature/core/share"
@@ -39,6 +41,7 @@ type Tenant struct {
 
 	set      *Set
 	entry    *entry
+	format   *migration.Site
 	web      *web.Pages
 	log      *slog.Logger
 	folder   string // name of its folder
@@ -80,6 +83,10 @@ func (s *Set) openTenant(ctx context.Context, r *Record) (t *Tenant, err error) 
 	if r.Broken != nil {
 		return nil, r.Broken
 	}
+	lost := s.lost(r)
+	if lost != nil && databaseGone(r.Place) {
+		return nil, lost
+	}
 	db, err := s.openStore(ctx, r.Place, t.log)
 	if err != nil {
 		return nil, err
@@ -91,7 +98,7 @@ func (s *Set) openTenant(ctx context.Context, r *Record) (t *Tenant, err error) 
 	}()
 	t.Store = db
 	now := func() time.Time { return s.now().In(config.Location()) } // the site comes with its key
-	secret, schema, err := s.prepare(ctx, t, now)
+	secret, schema, err := s.prepare(ctx, t, now, lost)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +129,10 @@ func (s *Set) openTenant(ctx context.Context, r *Record) (t *Tenant, err error) 
 	}
 	address := func() string { return t.Site.Config().URL() }
 	t.Shares = t.newShares()
-	hooks := []document.Hooks{t.Auth.Hooks(), t.Shares.Hooks(), t.OAuth.Hooks(), t.Files.Hooks(), connectedapp.Hooks(catalog, secret, address)}
+	hooks := []document.Hooks{
+		document.Platform(t.Auth.Hooks()), t.Shares.Hooks(), document.Platform(t.OAuth.Hooks()), t.Files.Hooks(),
+		document.Platform(connectedapp.Hooks(catalog, secret, address)),
+	}
 	var guests document.Hooks
 	if s.c.Plugins != nil {
 		if t.invoker, guests, err = s.c.Plugins.Open(name, r.Folder); err != nil {
@@ -137,9 +147,10 @@ func (s *Set) openTenant(ctx context.Context, r *Record) (t *Tenant, err error) 
 			hooks = append(hooks, guests)
 		}
 	}
-	hooks = append(hooks, departure{func() *document.Service { return t.Documents }, guests}, t.OAuth.Reveal())
+	hooks = append(hooks, departure{func() *document.Service { return t.Documents }, guests}, document.Platform(t.OAuth.Reveal()))
 	t.Documents = document.NewService(document.ServiceConfig{
 		Store: t.Store, Catalog: catalog, Hooks: hooks, Beyond: t.Files, Sealer: secret, Now: t.Site.Now, Logger: t.log,
+		Reserved: doctypes.Reserved,
 	})
 	t.Connected = connectedapp.New(connectedapp.Config{
 		Store: t.Store, Catalog: catalog, Documents: t.Documents, Secret: secret, Egress: s.c.Egress, Now: t.Site.Now,
@@ -229,12 +240,30 @@ func (t *Tenant) configure(config *site.Config) {
 }
 
 // refresh takes over the DocTypes that other processes have changed, on behalf of
-// everybody until after the tick.
+// everybody until after the tick. Where a newer version has brought the site to a
+// format that this one may not use, the site is closed: the next request is told.
 func (t *Tenant) refresh(ctx context.Context, tick int64) {
-	if err := t.Documents.Refresh(ctx); err != nil && !errors.Is(err, context.Canceled) {
+	before := t.Documents.Schema().Version
+	err := t.Documents.Refresh(ctx)
+	if err == nil && t.Documents.Schema().Version != before {
+		err = t.stillOurs(ctx)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
 		t.log.Error("look for changes of the site", "error", err)
 	}
 	t.checked.Store(tick)
+}
+
+// stillOurs closes the site where this binary may not use it any more.
+func (t *Tenant) stillOurs(ctx context.Context) error {
+	state, err := migration.Read(ctx, t.Store)
+	if err != nil {
+		return err
+	}
+	if _, err = t.format.Current(state); err != nil {
+		t.set.close(t.entry)
+	}
+	return err
 }
 
 // catchUp takes over what other processes have changed since the last request on

@@ -81,8 +81,12 @@ type DocumentCall struct {
 	Request  *Request // nil when no HTTP request started the call
 }
 
-// own finds a method that only documents of this DocType have.
+// own finds a method that only documents of this DocType have, which is the
+// platform's and none of the site's own.
 func (s *Service) own(doctype, method string) *DocumentMethod {
+	if _, err := s.documents.Schema().Platform(doctype); err != nil {
+		return nil
+	}
 	for i := range s.onDocuments {
 		if m := &s.onDocuments[i]; m.DocType == doctype && m.Name == method {
 			return m

@@ -2,7 +2,6 @@ package oauth
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -62,12 +61,12 @@ func (s *Service) client(ctx context.Context, id string) (*client, error) {
 
 func (s *Service) readClient(ctx context.Context, id string) (*client, error) {
 	sc := s.c.Catalog.Schema()
-	dt := sc.DocType(clientName)
-	if dt == nil {
-		return nil, fmt.Errorf("oauth: the site has no DocType %s", clientName)
+	dt, err := sc.Platform(clientName)
+	if err != nil {
+		return nil, err
 	}
 	var doc *doctype.Document
-	err := s.c.Store.Read(ctx, func(tx document.Tx) (err error) {
+	err = s.c.Store.Read(ctx, func(tx document.Tx) (err error) {
 		doc, err = tx.Get(ctx, sc, dt, id, false)
 		return err
 	})

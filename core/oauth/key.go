@@ -124,10 +124,7 @@ func (s *Service) readKeys(ctx context.Context) (keys []*key, err error) {
 }
 
 func (s *Service) keyType() (*doctype.DocType, error) {
-	if dt := s.c.Catalog.Schema().DocType(keyName); dt != nil {
-		return dt, nil
-	}
-	return nil, fmt.Errorf("oauth: the site has no DocType %s", keyName)
+	return s.c.Catalog.Schema().Platform(keyName)
 }
 
 // addKey makes a key. Two processes that do so at once make two, and both count.

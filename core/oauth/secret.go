@@ -45,7 +45,10 @@ func (s *Service) RotateSecret(ctx context.Context, tx document.Tx, caller *iden
 		return "", fault.Denied("Only a System Manager may change the secret of a client")
 	}
 	sc := s.c.Catalog.Schema()
-	dt := sc.DocType(clientName)
+	dt, err := sc.Platform(clientName)
+	if err != nil {
+		return "", err
+	}
 	doc, err := tx.Get(ctx, sc, dt, id, true)
 	if err != nil {
 		return "", err

@@ -2,7 +2,6 @@ package oauth
 
 import (
 	"context"
-	"errors"
 
 	"armature/core/doctype"
 	"armature/core/document"
@@ -22,9 +21,13 @@ const (
 // or does any more: anybody may make them, so somebody has to take them away.
 func (s *Service) sweepUnused(ctx context.Context) error {
 	schema := s.c.Catalog.Schema()
-	clients, grants := schema.DocType(clientName), schema.DocType(oauthstore.GrantName)
-	if clients == nil || grants == nil {
-		return errors.New("oauth: the site has no DocTypes for clients and grants")
+	clients, err := schema.Platform(clientName)
+	if err != nil {
+		return nil // nobody registers where this is off
+	}
+	grants, err := schema.Platform(oauthstore.GrantName)
+	if err != nil {
+		return nil
 	}
 	name := []doctype.Column{{Operand: doctype.Operand{Field: clients.Field("name")}, Key: "name"}}
 	created := doctype.Operand{Field: clients.Field("creation")}

@@ -52,8 +52,13 @@ func LoadMaster(file string) (*Master, error) {
 	return m, nil
 }
 
-// purpose is what the master key seals site keys for.
-const purpose = "site key"
+// What the master key seals site keys for. The first is from before formats of sites
+// had numbers: binaries of that time would bring a site of a later format back to
+// theirs, so they must not get its key.
+const (
+	purposeUnnumbered = "site key"
+	purpose           = "key of a site of a numbered format"
+)
 
 // NewSecret makes the secret of a new site, and the sealed text from which
 // OpenSecret makes it again.
@@ -65,9 +70,9 @@ func (m *Master) NewSecret() (sealed string, s *Secret) {
 // OpenSecret makes a site's secret from its sealed text; ErrWrongMaster when that
 // was sealed with another master key.
 func (m *Master) OpenSecret(sealed string) (*Secret, error) {
-	key, err := m.box.Open(purpose, sealed)
-	if err != nil || len(key) != keySize {
-		return nil, ErrWrongMaster
+	key, err := m.Key(sealed)
+	if err != nil {
+		return nil, err
 	}
 	return newSecret(key), nil
 }
@@ -76,10 +81,31 @@ func (m *Master) OpenSecret(sealed string) (*Secret, error) {
 // something else; ErrWrongMaster as for OpenSecret.
 func (m *Master) Key(sealed string) ([]byte, error) {
 	key, err := m.box.Open(purpose, sealed)
+	if err != nil {
+		key, err = m.box.Open(purposeUnnumbered, sealed)
+	}
 	if err != nil || len(key) != keySize {
 		return nil, ErrWrongMaster
 	}
 	return key, nil
+}
+
+// Reseal returns the sealed text of a site's key as sites of a numbered format
+// have it: a new key for "", the text itself where it is one already;
+// ErrWrongMaster as for OpenSecret.
+func (m *Master) Reseal(sealed string) (string, error) {
+	if sealed == "" {
+		sealed, _ = m.NewSecret()
+		return sealed, nil
+	}
+	if _, err := m.box.Open(purpose, sealed); err == nil {
+		return sealed, nil
+	}
+	key, err := m.Key(sealed)
+	if err != nil {
+		return "", err
+	}
+	return m.SealKey(key)
 }
 
 // SealKey seals the key of a site that comes from elsewhere.

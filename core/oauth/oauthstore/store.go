@@ -16,7 +16,6 @@ package oauthstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/ory/fosite"
@@ -171,10 +170,7 @@ func (e *spentError) Is(target error) bool { return target == ErrSpent }
 var ErrSpent = errors.New("used before")
 
 func (s *Store) docType(name string) (*doctype.DocType, error) {
-	if dt := s.c.Catalog.Schema().DocType(name); dt != nil {
-		return dt, nil
-	}
-	return nil, fmt.Errorf("oauthstore: the site has no DocType %s", name)
+	return s.c.Catalog.Schema().Platform(name)
 }
 
 // get reads a row, nil when there is none; with lock it stays as it is until the
