@@ -27,6 +27,16 @@ func (a Acting) Get(ctx context.Context, doctype, name string) (*doctype.Documen
 	return a.s.get(ctx, a.tx, a.caller, doctype, name, permission.Read, false)
 }
 
+// GetToChange reads a document that the caller may read and write, and keeps
+// others from changing it until the transaction ends. In a Tx that only reads it
+// locks nothing.
+func (a Acting) GetToChange(ctx context.Context, doctype, name string) (*doctype.Document, error) {
+	if _, err := a.s.get(ctx, a.tx, a.caller, doctype, name, permission.Write, true); err != nil {
+		return nil, err
+	}
+	return a.Get(ctx, doctype, name)
+}
+
 // Demand reads one document on which the caller has a right. Errors: Denied
 // without it, Missing for an unknown DocType or document.
 func (a Acting) Demand(ctx context.Context, doctype, name string, right permission.Right) (*doctype.Document, error) {

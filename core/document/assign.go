@@ -47,6 +47,12 @@ func (a *assignment) document(doc *doctype.Document, values map[string]any, fres
 		case f.IsPassword() && isMask(v):
 			// What a read showed comes back: the secret stays.
 		default:
+			if by, ok := v.(map[string]any); ok && f.Kind != doctype.JSON {
+				var err error
+				if v, err = increment(doc, f, by, fresh); err != nil {
+					return err
+				}
+			}
 			got, err := doctype.Coerce(f, v, a.s.zone())
 			if err != nil {
 				return err

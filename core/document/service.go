@@ -92,7 +92,7 @@ func (s *Service) WriteMode(typeName string) Mode {
 	if dt := s.Schema().DocType(typeName); dt != nil && dt.Child {
 		return Guest // it is a document with rows that changes, which one is not known yet
 	}
-	if dt := s.Schema().DocType(typeName); dt != nil && (len(dt.Tables) > 0 || dt.Track || dt.Counts()) {
+	if dt := s.Schema().DocType(typeName); dt != nil && (len(dt.Tables) > 0 || dt.Track || dt.Tree || dt.Counts()) {
 		mode = Brief
 	}
 	for _, h := range s.hooks {

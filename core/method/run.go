@@ -63,6 +63,7 @@ type run struct {
 	found   found
 	in      Invocation
 	outside bool   // an attempt had an effect that no rollback undoes
+	failed  error  // of the latest attempt
 	res     Result // of the latest attempt
 }
 
@@ -106,6 +107,9 @@ func (r *run) write(ctx context.Context, end error) (Result, error) {
 // attempt runs the method once. Its value becomes JSON here, so that one that
 // has no JSON form fails the transaction instead of the answer.
 func (r *run) attempt(ctx context.Context, tx document.Tx, reader bool) (err error) {
+	if r.outside && r.failed != nil && !errors.Is(r.failed, document.ErrReadOnly) {
+		return r.failed // what ended the attempt that called out
+	}
 	if r.outside {
 		r.res = Result{}
 		return fault.New(fault.Unavailable, "",
@@ -117,7 +121,7 @@ func (r *run) attempt(ctx context.Context, tx document.Tx, reader bool) (err err
 		pin: r.found.pin, reader: reader,
 	}
 	r.res, err = perform(ctx, call)
-	r.outside = call.Outside
+	r.outside, r.failed = call.Outside, err
 	return err
 }
 

@@ -61,6 +61,8 @@ func (t *tx) Get(ctx context.Context, sc *doctype.Schema, dt *doctype.DocType, n
 	if lock && t.kind == whole {
 		t.touch(dt, name)
 	}
+	t.checked = lock && len(dt.Tables) == 0
+	defer func() { t.checked = false }()
 	var doc *doctype.Document
 	err = t.read(ctx, st, name, []any{name}, func(values []any) error {
 		doc = loadRow(dt, st.cells, values)

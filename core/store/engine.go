@@ -43,6 +43,8 @@ type engine struct {
 	lockTimeout bool // DDL waits for locks only as long as it is told
 	indexNulls  bool // an index says where NULL sorts
 
+	isKey func(what string) bool // whether a duplicate is of a primary key, by what its diagnosis names
+
 	columnsQuery string // names and types of a table's columns
 	indexesQuery string // names of a table's indexes but the primary key's, and whether each is valid
 }
@@ -66,6 +68,7 @@ var sqliteEngine = engine{
 	asText: [doctype.Rows]string{
 		doctype.Int: "CAST(? AS TEXT)", doctype.Check: "CAST(? AS TEXT)", doctype.Float: "CAST(? AS TEXT)",
 	},
+	isKey:        func(what string) bool { return what == "name" },
 	columnsQuery: `SELECT name, type FROM pragma_table_info(?)`,
 	indexesQuery: `SELECT name, 'valid' FROM pragma_index_list(?) WHERE origin = 'c'`,
 }
@@ -97,6 +100,7 @@ var postgresEngine = engine{
 		doctype.Date:     "to_char(?, 'YYYY-MM-DD')",
 		doctype.Time:     "to_char(CAST(? AS interval), 'HH24:MI:SS.US')",
 	},
+	isKey: func(what string) bool { return strings.HasSuffix(what, "_pkey") },
 	columnsQuery: `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
 		WHERE attrelid = to_regclass(quote_ident(?)) AND attnum > 0 AND NOT attisdropped`,
 	indexesQuery: `SELECT relname, CASE WHEN indisvalid THEN 'valid' ELSE '' END FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid

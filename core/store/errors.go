@@ -20,6 +20,7 @@ const (
 	other     class = iota
 	duplicate       // a unique value is taken; what says which
 	again           // the transaction lost a race and may be run again
+	redrawn         // a name is taken that was drawn: another may be
 	raced           // a unique value is taken, perhaps by one who won a race
 	lockBusy        // DDL did not get its lock in time
 	busy            // another holds the lock, and went on holding it

@@ -9,15 +9,18 @@ import (
 	"armature/core/fault"
 )
 
+// maxDraws is how often a name is drawn anew.
+const maxDraws = 3
+
 // retry runs attempt until it ends otherwise than by a lost race: until the
 // deadline for serialization failures, deadlocks and locks waited for in vain,
-// once more for a duplicate that may be one, twice for a connection that broke
+// once more for a duplicate that may be one, some times for a drawn name, twice for a connection that broke
 // before the commit, for as long as Options.LockWait where a change of a table
 // waits for its lock. Between attempts nothing is held. A commit whose outcome
 // is unknown is never run again.
 func (s *Store) retry(ctx context.Context, deadline time.Time, attempt func() (class, error)) error {
 	begun := time.Now()
-	races := 0
+	races, draws := 0, 0
 	for n := 1; ; n++ {
 		why, err := attempt()
 		var unknown unknownOutcome
@@ -30,6 +33,8 @@ func (s *Store) retry(ctx context.Context, deadline time.Time, attempt func() (c
 			pause = jitter(time.Duration(min(n, 8)) * 2 * time.Millisecond)
 		case why == raced && races == 0:
 			races++
+		case why == redrawn && draws < maxDraws:
+			draws++
 		case why == lost && n == 1:
 			pause = jitter(10 * time.Millisecond)
 		case why == lockBusy && time.Since(begun) < s.lockWait:

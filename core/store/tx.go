@@ -34,6 +34,8 @@ type tx struct {
 	at        claim   // what the latest statement is about
 	touched   []claim // what was locked or changed
 	predicate bool    // lost over what it had only read
+	checked   bool    // what is read now is checked by the write that follows
+	drawn     bool    // a name was taken that may have been drawn
 	looked    bool    // something was read, which may be why it wrote
 
 	party string        // who waits for the turn; empty: it runs no guests
@@ -79,7 +81,10 @@ func (s *Store) write(ctx context.Context, mode document.Mode, fn func(document.
 			t.party = document.PartyOf(ctx)
 		}
 		err := run(ctx, t, fn)
-		if t.why == duplicate && t.looked && s.engine.races {
+		switch {
+		case t.why == duplicate && t.drawn:
+			return redrawn, err
+		case t.why == duplicate && t.looked && s.engine.races:
 			return raced, err
 		}
 		return t.why, err
@@ -131,11 +136,24 @@ func (s *Store) runBrief(ctx context.Context, t *tx, fn func(document.Tx) error)
 }
 
 // runSingle gives fn no transaction: its one write brings its own.
-func (s *Store) runSingle(_ context.Context, t *tx, fn func(document.Tx) error) error {
+func (s *Store) runSingle(ctx context.Context, t *tx, fn func(document.Tx) error) error {
 	t.kind, t.conn = single, s.backend.reader()
-	err := fn(t)
-	t.why = other // the write was retried by itself, fn is not
-	return err
+	return s.runAlone(ctx, t, func(document.Tx) error {
+		err := fn(t)
+		if t.kind == single {
+			t.why = other // the write was retried by itself, fn is not
+		}
+		return err
+	})
+}
+
+// join makes a Single function a transaction where it reads what its write does
+// not check: what it has read must hold when it writes. The document that it read
+// to change is checked by the write itself.
+func (t *tx) join() {
+	if t.kind == single && !t.wrote {
+		t.kind, t.conn = whole, nil
+	}
 }
 
 // run calls fn and does not let it ignore a failed statement.
@@ -266,6 +284,9 @@ func (t *tx) write(ctx context.Context, dt *doctype.DocType, name string, many b
 // read runs a statement that returns rows; name is that of the document it reads,
 // if it reads one.
 func (t *tx) read(ctx context.Context, st *statement, name string, args []any, fn func([]any) error) error {
+	if !t.checked {
+		t.join()
+	}
 	if err := t.ready(ctx, claimOf(st.dt, name)); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
@@ -19,6 +20,9 @@ import (
 func (t *tx) Insert(ctx context.Context, doc *doctype.Document, needs ...document.Need) error {
 	many := slices.ContainsFunc(doc.Type.Tables, func(f *doctype.Field) bool { return len(doc.Rows(f.Name)) > 0 })
 	unmet := false
+	if len(needs) > 0 && t.s.engine.races {
+		t.join() // what it links to must still be there when this is
+	}
 	err := t.write(ctx, doc.Type, doc.Name(), many, func(c conn) error {
 		err := t.s.insertRow(ctx, c, doc.Type, bound(doc), needs...)
 		if unmet = errors.Is(err, document.ErrUnmet); unmet {
@@ -37,7 +41,27 @@ func (t *tx) Insert(ctx context.Context, doc *doctype.Document, needs ...documen
 	if err == nil && unmet {
 		return document.ErrUnmet
 	}
+	return t.redraw(err, isDrawn(doc.Name()) || many)
+}
+
+// redraw has the function run again where a name is taken that may have been
+// drawn: it draws another then.
+func (t *tx) redraw(err error, may bool) error {
+	d := t.s.diagnose(err)
+	if err == nil || !may || d.class != duplicate || !t.s.engine.isKey(d.what) {
+		return err
+	}
+	if t.kind == single {
+		return fmt.Errorf("%w: %w", document.ErrLost, err)
+	}
+	t.drawn = true
 	return err
+}
+
+// isDrawn reports whether a name looks like one of document.HashName. Where a
+// client has chosen it, running again finds it taken again.
+func isDrawn(name string) bool {
+	return len(name) == 10 && strings.Trim(name, "0123456789abcdefghijklmnopqrstuv") == ""
 }
 
 func (s *Store) insertRow(ctx context.Context, c conn, dt *doctype.DocType, values []any, needs ...document.Need) error {
@@ -98,6 +122,9 @@ func (t *tx) Update(ctx context.Context, sc *doctype.Schema, doc *doctype.Docume
 	if err != nil {
 		return false, err
 	}
+	if t.s.engine.races && (len(needs) > 0 || len(tables) > 0) {
+		t.join()
+	}
 	var changed bool
 	err = t.write(ctx, doc.Type, doc.Name(), len(tables) > 0, func(c conn) error {
 		n, err := t.s.exec(ctx, c, st, args)
@@ -112,7 +139,7 @@ func (t *tx) Update(ctx context.Context, sc *doctype.Schema, doc *doctype.Docume
 		}
 		return nil
 	})
-	return changed && err == nil, err
+	return changed && err == nil, t.redraw(err, len(tables) > 0)
 }
 
 func (s *Store) updateStatement(dt *doctype.DocType, columns []*doctype.Field, expect bool, needs []document.Need) (*statement, error) {

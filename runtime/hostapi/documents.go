@@ -20,6 +20,17 @@ func docGet(ctx context.Context, st *State, dst, request []byte) ([]byte, error)
 	if err := k.check(abi.DocGet); err != nil {
 		return nil, err
 	}
+	if k.Lock {
+		tx, err := st.tx()
+		if err != nil {
+			return nil, err
+		}
+		doc, err := st.call.Documents.As(st.caller, tx).GetToChange(ctx, k.DocType, k.Name)
+		if err != nil {
+			return nil, err
+		}
+		return st.call.Documents.AppendJSON(dst, st.caller, doc, document.ReadOptions{}), nil
+	}
 	return st.read(ctx, dst, func(tx document.Tx, dst []byte) ([]byte, error) {
 		return st.call.Documents.As(st.caller, tx).AppendDocument(ctx, dst, k.DocType, k.Name, document.ReadOptions{})
 	})

@@ -6,6 +6,7 @@ import "unicode/utf8"
 type key struct {
 	DocType string `json:"doctype"`
 	Name    string `json:"name"`
+	Lock    bool   `json:"lock"` // of doc_get: nobody else changes it until the transaction ends
 }
 
 // readKey reads a request that is a key.
