@@ -117,12 +117,19 @@ func (s *Service) nameFromSeriesField(ctx context.Context, tx Tx, doc *doctype.D
 	return s.nameBySeries(ctx, tx, doc, dottedParts(pattern, doc.Type))
 }
 
-// keepNamingField sets the field that names the document back to the name:
-// only a rename changes either.
-func keepNamingField(doc *doctype.Document) {
-	if f := doc.Type.Field(doc.Type.NamingField()); f != nil && f.Kind == doctype.Text && f.Index >= 0 {
-		doc.Values()[f.Index] = doc.Name()
+// keepNamingField sets the field that names the document back to the name: only a
+// rename changes either. A document that was named otherwise, as the Administrator
+// is, keeps the value it has.
+func keepNamingField(doc, before *doctype.Document) {
+	f := doc.Type.Field(doc.Type.NamingField())
+	if f == nil || f.Kind != doctype.Text || f.Index < 0 {
+		return
 	}
+	if before != nil && before.Name() == doc.Name() {
+		doc.Values()[f.Index] = before.Values()[f.Index]
+		return
+	}
+	doc.Values()[f.Index] = doc.Name()
 }
 
 func nameFromField(doc *doctype.Document, field string) (string, error) {

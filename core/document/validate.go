@@ -63,7 +63,7 @@ func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, d
 		return err
 	}
 	stampRows(doc, caller) // hooks may have added rows
-	keepNamingField(doc)
+	keepNamingField(doc, before)
 	settleEmpty(doc, before)
 	for _, row := range RowsOf(doc) {
 		settleEmpty(row, nil)

@@ -62,6 +62,19 @@ func TestUserIsCompleted(t *testing.T) {
 	}
 }
 
+// The Administrator, whose name is no address, can be changed, and keeps the
+// address it has.
+func TestAdministratorIsChanged(t *testing.T) {
+	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+		before, _ := s.Admin.Get("/api/resource/User/Administrator").Body["data"].(map[string]any)
+		reply := s.Admin.Put("/api/resource/User/Administrator", map[string]any{"first_name": "Ada"})
+		got, _ := reply.Body["data"].(map[string]any)
+		if reply.Status != http.StatusOK || got["first_name"] != "Ada" || got["email"] != before["email"] {
+			t.Errorf("changed: %d %s", reply.Status, reply.Text)
+		}
+	})
+}
+
 func TestBuiltInUsersStay(t *testing.T) {
 	s, _ := newSet(t)
 	tenant := create(t, s, "default")
