@@ -28,7 +28,7 @@ var arrows = []arrow{
 	{"core/fault", nil, "every layer speaks in kinds of errors, so they may depend on none"},
 	{"core/identity", nil, "a Caller goes through every layer unchanged"},
 	{"core/query", []string{"core/fault"}, "the tree knows no SQL, HTTP or DocType"},
-	{"core/permission", []string{"core/identity", "core/fault"}, "rules are decided without looking at documents"},
+	{"core/permission", []string{"core/query", "core/identity", "core/fault"}, "rules are decided without looking at documents"},
 	{"core/metrics", nil, "who counts something brings it here"},
 	{"core/serve", nil, "it puts any handler on the network"},
 	{"core/trace", nil, "every layer says what it does, to whoever listens"},

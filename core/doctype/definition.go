@@ -8,6 +8,7 @@ import (
 
 	"armature/core/fault"
 	"armature/core/permission"
+	"armature/core/query"
 )
 
 // Definition is a DocType as it is written down: the JSON of core/doctypes, the
@@ -67,6 +68,7 @@ type RuleDefinition struct {
 	Role      string          `json:"role"`
 	PermLevel int64           `json:"permlevel"`
 	IfOwner   int64           `json:"if_owner"`
+	Condition string          `json:"condition"` // the JSON of a list filter, see query.Condition
 	Rights    map[string]bool `json:"-"`
 }
 
@@ -249,6 +251,16 @@ func defineRule(doctype string, p RuleDefinition) (permission.Rule, error) {
 	}
 	if rule.Level < 0 || rule.Level > 9 {
 		return rule, fault.Invalid("", "%s: a permission level is 0 to 9", doctype)
+	}
+	if rule.Text = strings.TrimSpace(p.Condition); rule.Text != "" {
+		if rule.Level != 0 {
+			return rule, fault.Invalid("", "%s: the permission row of %s: a condition is about documents, so it belongs to level 0", doctype, p.Role)
+		}
+		e, err := query.Condition(rule.Text)
+		if err != nil {
+			return rule, err
+		}
+		rule.Condition = e
 	}
 	for name, on := range p.Rights {
 		if right, ok := permission.ParseRight(name); ok && on {

@@ -10,9 +10,10 @@ import (
 // CheckRules applies the reference's rules for permission rows.
 func (dt *DocType) CheckRules() error {
 	type slot struct {
-		role    string
-		level   int
-		ifOwner bool
+		role      string
+		level     int
+		ifOwner   bool
+		condition string
 	}
 	seen := map[slot]bool{}
 	ground := map[string]bool{}
@@ -22,7 +23,7 @@ func (dt *DocType) CheckRules() error {
 		}
 	}
 	for _, r := range dt.Permissions {
-		key := slot{r.Role, r.Level, r.IfOwner}
+		key := slot{r.Role, r.Level, r.IfOwner, r.Text}
 		bad := ""
 		switch {
 		case seen[key]:

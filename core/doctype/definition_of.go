@@ -29,7 +29,7 @@ func DefinitionOf(doc *Document) Definition {
 	for _, r := range doc.Rows("permissions") {
 		rule := RuleDefinition{
 			Role: r.Text("role"), PermLevel: r.Int("permlevel"), IfOwner: r.Int("if_owner"),
-			Rights: map[string]bool{},
+			Condition: r.Text("condition"), Rights: map[string]bool{},
 		}
 		for _, right := range permission.Names() {
 			if r.Bool(right) {

@@ -16,10 +16,12 @@ type Select struct {
 }
 
 // Join brings in another table: the document a link field points at, or the
-// rows of a child table. Join n is named by Operand.Join n+1.
+// rows of a child table. Join n is named by Operand.Join n+1. What does not meet
+// On is not there: the columns of the join are then null.
 type Join struct {
 	Via    *Field // Link field or table field of the base DocType
 	Target *DocType
+	On     Where // of the joined row, whose columns are operands of this join; nil: every row
 }
 
 // Operand is a column of the base (Join 0) or of a joined table.
@@ -42,7 +44,7 @@ type OrderBy struct {
 	Desc  bool
 }
 
-// Where is a resolved filter: AllOf, AnyOf or Compare.
+// Where is a resolved filter: AllOf, AnyOf, Compare or Some.
 type Where interface{ where() }
 
 // AllOf holds when every part holds.
@@ -62,7 +64,20 @@ type Compare struct {
 	Value any
 }
 
+// Some holds when a row of Target whose Key equals Of meets Where, whose own
+// operands are the columns of Target; with Not, when none does.
+type Some struct {
+	Not    bool
+	Of     Operand
+	Target *DocType
+	Key    *Field
+	Where  Where  // nil: every such row
+	Via    *Field // the table field whose rows they are; nil: they are documents
+}
+
 func (AllOf) where() {}
+
+func (Some) where() {}
 
 func (AnyOf) where() {}
 

@@ -95,6 +95,9 @@ func (d definitions) validate(ctx context.Context, ev *Event) error {
 	if err := dt.CheckTargets(sc); err != nil {
 		return err
 	}
+	if err := d.checkConditions(sc, dt, ev.Caller); err != nil {
+		return err
+	}
 	if err := dt.CheckNames(doc); err != nil {
 		return err
 	}
@@ -132,6 +135,30 @@ func (d definitions) addField(doc *doctype.Document, name, fieldtype, options st
 	row.Put("parent", doc.Name())
 	stampRow(doc, "fields", len(rows), row, doc.Modified(), &identity.Caller{User: doc.TextAt(doctype.ColModifiedBy)})
 	doc.PutRows("fields", append(rows, row))
+}
+
+// checkConditions makes sure that the conditions of rules can be resolved, those
+// of other DocTypes that look into this one included.
+func (d definitions) checkConditions(sc *doctype.Schema, dt *doctype.DocType, caller *identity.Caller) error {
+	types := []*doctype.DocType{dt}
+	for other := range sc.All {
+		if other.Name != dt.Name {
+			types = append(types, other)
+		}
+	}
+	c := conditions{doctype.NewSchema(sc.Version, types), caller, d.s.now()}
+	for _, of := range types {
+		for i := range of.Permissions {
+			r := &of.Permissions[i]
+			if r.Condition == nil {
+				continue
+			}
+			if _, err := c.resolve(of, r.Condition); err != nil {
+				return fault.Invalid("", "%s: the condition of role %s: %s", of.Name, r.Role, fault.From(err).Message)
+			}
+		}
+	}
+	return nil
 }
 
 // checkKind refuses to turn a DocType into another kind, and to number documents

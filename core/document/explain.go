@@ -41,14 +41,11 @@ func (s *Service) explain(ctx context.Context, tx Tx, caller *identity.Caller, d
 		if r.Level != 0 || r.Rights&right == 0 {
 			continue
 		}
-		switch {
-		case !caller.HasRole(r.Role):
+		if !caller.HasRole(r.Role) {
 			say("role %s has %s; the user does not have the role", r.Role, right)
-		case r.IfOwner && right != permission.Create:
-			say("role %s gives %s on documents the user owns", r.Role, right)
-		default:
-			say("role %s gives %s", r.Role, right)
+			continue
 		}
+		say("role %s gives %s%s", r.Role, right, limitsOf(&r, right))
 	}
 	g, err := s.guard(ctx, tx, caller, dt, right)
 	if err != nil && fault.KindOf(err) != fault.Permission {
@@ -77,22 +74,64 @@ func (s *Service) explain(ctx context.Context, tx Tx, caller *identity.Caller, d
 }
 
 func (s *Service) explainDocument(ctx context.Context, tx Tx, g *guard, doc *doctype.Document, x *Explanation, say func(string, ...any)) error {
-	switch err := g.admit(ctx, s, tx, doc.Values()); {
-	case err == nil && g.admits(doc.Values()):
-		x.Allowed = true
-		say("the document meets these rules")
-	case err == nil && g.beyond != nil:
-		x.Allowed = true
-		say("the document is the user's, goes with one the user has the right on, or is shared with the user")
-	case err == nil:
-		x.Allowed = true
-		say("the document is shared with the user")
-	case fault.KindOf(err) == fault.Permission:
+	err := g.admit(ctx, s, tx, doc)
+	if err != nil {
+		if fault.KindOf(err) != fault.Permission {
+			return err
+		}
 		say("the document meets none of these rules and is not shared with the user")
-	default:
+		return nil
+	}
+	x.Allowed = true
+	if g.beyond != nil {
+		say("the document is the user's, goes with one the user has the right on, or is shared with the user")
+		return nil
+	}
+	byRole, err := g.admits(ctx, tx, doc)
+	switch {
+	case err != nil:
 		return err
+	case !byRole:
+		say("the document is shared with the user")
+	case len(g.ways) == 0:
+		say("the document meets these rules")
+	}
+	if !byRole {
+		return nil
+	}
+	return g.explainWay(ctx, tx, doc, say)
+}
+
+// explainWay names the rule that lets a document pass.
+func (g *guard) explainWay(ctx context.Context, tx Tx, doc *doctype.Document, say func(string, ...any)) error {
+	for _, w := range g.ways {
+		ok, err := meets(ctx, tx, w.where, doc)
+		if err != nil {
+			return err
+		}
+		switch {
+		case !ok:
+		case w.rule == nil:
+			say("the document is public")
+			return nil
+		default:
+			say("the document meets the rule of role %s%s", w.rule.Role, limitsOf(w.rule, g.right))
+			return nil
+		}
 	}
 	return nil
+}
+
+// limitsOf says on which documents a rule gives a right.
+func limitsOf(r *permission.Rule, right permission.Right) string {
+	text := ""
+	if r.LimitsOwner(right) {
+		text = " on documents the user owns"
+	}
+	if r.Condition != nil {
+		text += " on documents that meet " + r.Text
+	}
+	return text
 }
 
 func (s *Service) rights(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (map[string]int, error) {

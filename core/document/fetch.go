@@ -5,27 +5,41 @@ import (
 	"strings"
 
 	"armature/core/doctype"
+	"armature/core/fault"
+	"armature/core/identity"
 	"armature/core/query"
 )
 
 // fetch refills the fields that copy a value of a linked document (fetch_from
-// "link_field.field"), in the document and in its rows. It reads without regard
-// to the caller's rights: the DocType says what is copied, not the caller.
-func (s *Service) fetch(ctx context.Context, tx Tx, doc *doctype.Document) error {
+// "link_field.field"), in the document and in its rows. It reads with the
+// caller's rights: what the caller could not read through the link is not
+// copied. Such a field keeps what it held as long as the link stays what it was,
+// so that a change by somebody with fewer rights loses nothing and forges
+// nothing, and is empty once the link has changed.
+func (s *Service) fetch(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *doctype.Document) error {
 	for _, f := range doc.Type.Fetches {
-		if err := s.fetchField(ctx, tx, doc, f); err != nil {
+		if err := s.fetchField(ctx, tx, caller, doc, before, f); err != nil {
 			return err
 		}
 	}
+	if len(doc.Type.Tables) == 0 {
+		return nil
+	}
+	stored := make(map[string]*doctype.Document)
+	if before != nil {
+		for _, row := range RowsOf(before) {
+			stored[row.Type.Name+"/"+row.Name()] = row
+		}
+	}
 	for _, row := range RowsOf(doc) {
-		if err := s.fetch(ctx, tx, row); err != nil {
+		if err := s.fetch(ctx, tx, caller, row, stored[row.Type.Name+"/"+row.Name()]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) fetchField(ctx context.Context, tx Tx, doc *doctype.Document, f *doctype.Field) error {
+func (s *Service) fetchField(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *doctype.Document, f *doctype.Field) error {
 	via, source, _ := strings.Cut(f.FetchFrom, ".")
 	link := doc.Type.Field(via)
 	if link == nil || !link.IsLink() {
@@ -45,21 +59,47 @@ func (s *Service) fetchField(ctx context.Context, tx Tx, doc *doctype.Document, 
 	if target == nil {
 		return nil
 	}
-	from := target.Field(source)
-	if from == nil || from.Index < 0 || from.IsPassword() || from.IsInternal() {
+	from := asked(target, source)
+	if from == nil || from.IsPassword() {
 		return nil
 	}
-	sel := &doctype.Select{
-		DocType: target,
-		Columns: []doctype.Column{{Operand: doctype.Operand{Field: from}, Key: source}},
-		Where:   doctype.Compare{Operand: doctype.Operand{Field: target.Columns[doctype.ColName]}, Op: query.Eq, Value: name},
-		Length:  1,
-	}
-	return tx.Rows(ctx, sel, func(values []any) error {
-		v, err := doctype.Coerce(f, values[0], s.zone())
-		if err == nil {
-			doc.Values()[f.Index] = v
-		}
+	read, err := s.fetchFrom(ctx, tx, caller, target, name, from, func(v any) (err error) {
+		doc.Values()[f.Index], err = doctype.Coerce(f, v, s.zone())
 		return err
 	})
+	switch {
+	case read || err != nil || f.FetchIfEmpty:
+	case before != nil && before.TextAt(link.Index) == name:
+		doc.Values()[f.Index] = before.Values()[f.Index]
+	default:
+		doc.Values()[f.Index] = f.Zero()
+	}
+	return err
+}
+
+// fetchFrom hands one field of a document to put, if the caller may read it.
+func (s *Service) fetchFrom(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, name string, f *doctype.Field, put func(any) error) (read bool, err error) {
+	of, err := s.sightOf(ctx, tx, caller, dt)
+	switch {
+	case fault.KindOf(err) == fault.Permission:
+		return false, nil
+	case err != nil:
+		return false, err
+	case !of.shows(f):
+		return false, nil
+	}
+	sel := &doctype.Select{
+		DocType: dt,
+		Columns: []doctype.Column{{Operand: doctype.Operand{Field: f}, Key: f.Name}},
+		Where:   comparison(dt.Columns[doctype.ColName], query.Eq, name),
+		Length:  1,
+	}
+	if of.where != nil {
+		sel.Where = doctype.AllOf{sel.Where, of.where}
+	}
+	err = tx.Rows(ctx, sel, func(values []any) error {
+		read = true
+		return put(values[0])
+	})
+	return read, err
 }

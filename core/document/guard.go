@@ -19,9 +19,16 @@ type guard struct {
 	dt     *doctype.DocType
 	right  permission.Right
 	access permission.Access
+	ways   []way // with limited access: the rules, of which one has to let a document pass
 	limits []limit
-	shared bool   // something of the DocType is shared with the caller
-	beyond Beyond // decides first; nil: it has no say in this DocType
+	shared doctype.Where // documents shared with the caller; nil: none can be
+	beyond Beyond        // decides first; nil: it has no say in this DocType
+}
+
+// way is one rule of which a document meets what it asks.
+type way struct {
+	rule  *permission.Rule // nil: the document is public
+	where doctype.Where
 }
 
 // guard makes the guard; a right the caller can have on no document at all is a
@@ -37,13 +44,62 @@ func (s *Service) guard(ctx context.Context, tx Tx, caller *identity.Caller, dt 
 	if s.beyond != nil && s.beyond.Covers(dt.Name) {
 		g.beyond = s.beyond
 	}
-	g.shared = shareable(right) && slices.Contains(caller.Shared, dt.Name)
-	if g.access == permission.None && !g.shared {
+	g.shared = s.sharedWith(caller, dt, right)
+	if g.access == permission.None && g.shared == nil {
 		return nil, denied(caller, dt, right, "")
+	}
+	if g.access == permission.Limited {
+		s.addWays(g)
 	}
 	var err error
 	g.limits, err = s.limits(ctx, tx, caller, dt)
 	return g, err
+}
+
+// addWays collects what the caller's rules ask of a document. A rule whose
+// condition names what is gone by now opens nothing.
+func (s *Service) addWays(g *guard) {
+	c := conditions{s.Schema(), g.caller, s.now()}
+	for r := range permission.Of(g.dt.Permissions, g.caller, g.right) {
+		where, err := c.rule(g.dt, r, g.right)
+		if err != nil {
+			s.log.Error("a permission rule cannot be read and gives nothing", "doctype", g.dt.Name, "role", r.Role, "error", err)
+			continue
+		}
+		g.ways = append(g.ways, way{r, where})
+	}
+	if g.right == permission.Read && g.dt.Public != nil {
+		g.ways = append(g.ways, way{nil, comparison(g.dt.Public, query.Eq, int64(1))})
+	}
+}
+
+// anyWay is that some rule lets a document pass.
+func (g *guard) anyWay() doctype.AnyOf {
+	any := make(doctype.AnyOf, len(g.ways))
+	for i, w := range g.ways {
+		any[i] = w.where
+	}
+	return any
+}
+
+// rule is what one rule asks of a document.
+func (c *conditions) rule(dt *doctype.DocType, r *permission.Rule, right permission.Right) (doctype.Where, error) {
+	all := doctype.AllOf{}
+	if r.LimitsOwner(right) {
+		var mine doctype.AnyOf
+		for _, f := range dt.Owners {
+			mine = append(mine, comparison(f, query.Eq, c.caller.User))
+		}
+		all = append(all, mine)
+	}
+	if r.Condition != nil {
+		w, err := c.resolve(dt, r.Condition)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, w)
+	}
+	return all, nil
 }
 
 // shareable lists the rights a DocShare can give.
@@ -55,89 +111,76 @@ func shareable(right permission.Right) bool {
 	return false
 }
 
+// sharedWith is that a document of the DocType is shared with the caller with a
+// right; nil where none is.
+func (s *Service) sharedWith(caller *identity.Caller, dt *doctype.DocType, right permission.Right) doctype.Where {
+	share := s.Schema().DocType("DocShare")
+	if share == nil || caller.IsGuest() || !shareable(right) || !slices.Contains(caller.Shared, dt.Name) {
+		return nil
+	}
+	return doctype.Some{Of: doctype.Operand{Field: dt.Columns[doctype.ColName]}, Target: share, Key: share.Field("share_name"), Where: doctype.AllOf{
+		comparison(share.Field("share_doctype"), query.Eq, dt.Name),
+		comparison(share.Field(right.String()), query.Eq, int64(1)),
+		doctype.AnyOf{
+			comparison(share.Field("user"), query.Eq, caller.User),
+			comparison(share.Field("everyone"), query.Eq, int64(1)),
+		},
+	}}
+}
+
 // open reports whether every document passes without a look at it.
 func (g *guard) open() bool {
 	return g.access == permission.Full && len(g.limits) == 0 && g.beyond == nil
 }
 
-// admits reports whether the roles and User Permissions alone let a document
-// with these values pass; shares are not asked.
-func (g *guard) admits(values []any) bool { return g.beyond == nil && g.byRules(values) }
+// plain reports whether a look at the document's own columns decides, shares
+// aside.
+func (g *guard) plain() bool { return g.beyond == nil && !asksOthers(g.anyWay()) }
 
-func (g *guard) byRules(values []any) bool {
+// admits reports whether the roles and User Permissions let a document pass;
+// shares are not asked.
+func (g *guard) admits(ctx context.Context, tx reader, doc *doctype.Document) (bool, error) {
 	if g.access == permission.None {
-		return false
+		return false, nil
 	}
-	for _, l := range g.limits {
-		v, _ := values[l.field.Index].(string)
-		if !(v == "" && l.empty) && !slices.Contains(l.values, any(v)) {
-			return false
+	for i := range g.limits {
+		if !g.limits[i].admits(doc.Values()) {
+			return false, nil
 		}
 	}
 	if g.access == permission.Full {
-		return true
+		return true, nil
 	}
-	for _, f := range g.dt.Owners {
-		if values[f.Index] == g.caller.User {
-			return true
-		}
-	}
-	return g.right == permission.Read && g.dt.Public != nil && values[g.dt.Public.Index] == int64(1)
+	return meets(ctx, tx, g.anyWay(), doc)
+}
+
+// admitsRow is admits for the row of a document whose guard is plain.
+func (g *guard) admitsRow(ctx context.Context, values []any) (bool, error) {
+	return g.admits(ctx, nil, doctype.LoadDocument(g.dt, values))
 }
 
 // admit is admits with everything else asked, and a fault for no.
-func (g *guard) admit(ctx context.Context, s *Service, tx Tx, values []any) error {
-	if g.open() || g.admits(values) {
+func (g *guard) admit(ctx context.Context, s *Service, tx Tx, doc *doctype.Document) error {
+	if g.open() {
 		return nil
 	}
-	name, _ := values[doctype.ColName].(string)
 	if g.beyond != nil {
-		switch verdict, err := g.beyond.Decide(ctx, tx, g.caller, doctype.LoadDocument(g.dt, values), g.right); {
+		switch verdict, err := g.beyond.Decide(ctx, tx, g.caller, doc, g.right); {
 		case err != nil, verdict == Allow && g.access != permission.None:
 			return err
 		case verdict == Refuse:
-			return denied(g.caller, g.dt, g.right, name)
+			return denied(g.caller, g.dt, g.right, doc.Name())
 		}
 	}
-	if g.byRules(values) {
-		return nil
+	if ok, err := g.admits(ctx, tx, doc); ok || err != nil {
+		return err
 	}
-	if g.shared {
-		names, err := g.shares(ctx, s, tx, name)
-		if err != nil || len(names) > 0 {
+	if g.shared != nil {
+		if ok, err := meets(ctx, tx, g.shared, doc); ok || err != nil {
 			return err
 		}
 	}
-	return denied(g.caller, g.dt, g.right, name)
-}
-
-// shares lists the documents of the DocType shared with the caller with this
-// right; only the named one unless name is empty.
-func (g *guard) shares(ctx context.Context, s *Service, tx Tx, name string) ([]any, error) {
-	dt := s.Schema().DocType("DocShare")
-	if dt == nil || g.caller.IsGuest() {
-		return nil, nil
-	}
-	where := doctype.AllOf{
-		doctype.Compare{Operand: doctype.Operand{Field: dt.Field("share_doctype")}, Op: query.Eq, Value: g.dt.Name},
-		doctype.Compare{Operand: doctype.Operand{Field: dt.Field(g.right.String())}, Op: query.Eq, Value: int64(1)},
-		doctype.AnyOf{
-			doctype.Compare{Operand: doctype.Operand{Field: dt.Field("user")}, Op: query.Eq, Value: g.caller.User},
-			doctype.Compare{Operand: doctype.Operand{Field: dt.Field("everyone")}, Op: query.Eq, Value: int64(1)},
-		},
-	}
-	if name != "" {
-		where = append(where, doctype.Compare{Operand: doctype.Operand{Field: dt.Field("share_name")}, Op: query.Eq, Value: name})
-	}
-	var names []any
-	err := tx.Rows(ctx, &doctype.Select{
-		DocType: dt, Where: where,
-		Columns: []doctype.Column{{Operand: doctype.Operand{Field: dt.Field("share_name")}, Key: "share_name"}},
-	}, func(v []any) error {
-		names = append(names, v[0])
-		return nil
-	})
-	return names, err
+	return denied(g.caller, g.dt, g.right, doc.Name())
 }
 
 // where is the guard as a condition on a list; nil when every row passes.
@@ -147,16 +190,10 @@ func (g *guard) where(ctx context.Context, s *Service, tx Tx) (doctype.Where, er
 	}
 	var seen doctype.Where = doctype.AnyOf{} // never
 	if g.access != permission.None {
-		seen = g.byRole()
+		seen = g.byRole(s)
 	}
-	if g.shared {
-		names, err := g.shares(ctx, s, tx, "")
-		if err != nil {
-			return nil, err
-		}
-		if len(names) > 0 {
-			seen = doctype.AnyOf{seen, doctype.Compare{Operand: doctype.Operand{Field: g.dt.Columns[doctype.ColName]}, Op: query.In, Value: names}}
-		}
+	if g.shared != nil {
+		seen = doctype.AnyOf{seen, g.shared}
 	}
 	if g.beyond == nil {
 		return seen, nil
@@ -171,27 +208,15 @@ func (g *guard) where(ctx context.Context, s *Service, tx Tx) (doctype.Where, er
 	return seen, err
 }
 
-func (g *guard) byRole() doctype.Where {
+func (g *guard) byRole(s *Service) doctype.Where {
 	var all doctype.AllOf
-	for _, l := range g.limits {
-		in := doctype.Compare{Operand: doctype.Operand{Field: l.field}, Op: query.In, Value: l.values}
-		if l.empty {
-			all = append(all, doctype.AnyOf{in, doctype.Compare{Operand: doctype.Operand{Field: l.field}, Op: query.Is, Value: false}})
-		} else {
-			all = append(all, in)
-		}
+	for i := range g.limits {
+		all = append(all, g.limits[i].where(s.Schema(), g.caller, g.dt))
 	}
 	if g.access == permission.Full {
 		return all
 	}
-	var mine doctype.AnyOf
-	for _, f := range g.dt.Owners {
-		mine = append(mine, doctype.Compare{Operand: doctype.Operand{Field: f}, Op: query.Eq, Value: g.caller.User})
-	}
-	if g.right == permission.Read && g.dt.Public != nil {
-		mine = append(mine, doctype.Compare{Operand: doctype.Operand{Field: g.dt.Public}, Op: query.Eq, Value: int64(1)})
-	}
-	return append(all, mine)
+	return append(all, g.anyWay())
 }
 
 func denied(caller *identity.Caller, dt *doctype.DocType, right permission.Right, name string) error {
@@ -202,4 +227,9 @@ func denied(caller *identity.Caller, dt *doctype.DocType, right permission.Right
 	e := fault.Denied("User %s does not have %s access to %s", caller.User, right, what)
 	e.Quiet = true
 	return e
+}
+
+// comparison is that a field of the documents in question compares so.
+func comparison(f *doctype.Field, op query.Op, v any) doctype.Compare {
+	return doctype.Compare{Operand: doctype.Operand{Field: f}, Op: op, Value: v}
 }

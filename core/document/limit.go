@@ -10,11 +10,47 @@ import (
 )
 
 // limit is the User Permissions that bear on one field: its value must be one
-// of those, or, for a link, empty.
+// of those or, for a link, empty.
 type limit struct {
 	field  *doctype.Field
+	allow  string // the DocType whose documents are permitted
 	values []any
 	empty  bool // an empty value passes too
+}
+
+// manyValues is how many values of a limit go into a statement. More of them
+// are looked up where they are stored, one for each row that is looked at.
+const manyValues = 50
+
+// admits reports whether a document with these values passes.
+func (l *limit) admits(values []any) bool {
+	v, _ := values[l.field.Index].(string)
+	return v == "" && l.empty || slices.Contains(l.values, any(v))
+}
+
+// where is the limit as a condition on documents of dt.
+func (l *limit) where(sc *doctype.Schema, caller *identity.Caller, dt *doctype.DocType) doctype.Where {
+	of := doctype.Operand{Field: l.field}
+	in := doctype.Where(comparison(l.field, query.In, l.values))
+	if up := sc.DocType("User Permission"); up != nil && len(l.values) > manyValues && !isTree(sc, l.allow) {
+		in = doctype.Some{Of: of, Target: up, Key: up.Field("for_value"), Where: doctype.AllOf{
+			comparison(up.Field("user"), query.Eq, caller.User),
+			comparison(up.Field("allow"), query.Eq, l.allow),
+			doctype.AnyOf{
+				comparison(up.Field("apply_to_all_doctypes"), query.Eq, int64(1)),
+				comparison(up.Field("applicable_for"), query.In, []any{dt.Name, ""}),
+			},
+		}}
+	}
+	if !l.empty {
+		return in
+	}
+	return doctype.AnyOf{in, comparison(l.field, query.Is, false)}
+}
+
+func isTree(sc *doctype.Schema, doctype string) bool {
+	dt := sc.DocType(doctype)
+	return dt != nil && parentOf(dt) != nil
 }
 
 // limits collects the User Permissions that bear on the DocType, by field. One
@@ -27,7 +63,7 @@ func (s *Service) limits(ctx context.Context, tx Tx, caller *identity.Caller, dt
 	add := func(f *doctype.Field, doctype string, empty bool) error {
 		values, err := s.permitted(ctx, tx, caller, dt, doctype)
 		if len(values) > 0 {
-			all = append(all, limit{f, values, empty})
+			all = append(all, limit{f, doctype, values, empty})
 		}
 		return err
 	}
@@ -62,7 +98,7 @@ func (s *Service) permitted(ctx context.Context, tx Tx, caller *identity.Caller,
 	if len(roots) == 0 || target == nil || parentOf(target) == nil {
 		return values, nil
 	}
-	below, err := s.descendants(ctx, tx, target, roots)
+	below, err := s.descendants(ctx, tx, target, roots, nil)
 	return append(values, below...), err
 }
 
@@ -109,8 +145,8 @@ func (s *Service) markedDefaults(ctx context.Context, tx Tx, caller *identity.Ca
 		return nil, nil
 	}
 	sel := &doctype.Select{DocType: dt, Where: doctype.AllOf{
-		doctype.Compare{Operand: doctype.Operand{Field: dt.Field("user")}, Op: query.Eq, Value: caller.User},
-		doctype.Compare{Operand: doctype.Operand{Field: dt.Field("is_default")}, Op: query.Eq, Value: int64(1)},
+		comparison(dt.Field("user"), query.Eq, caller.User),
+		comparison(dt.Field("is_default"), query.Eq, int64(1)),
 	}}
 	for _, name := range []string{"allow", "for_value", "apply_to_all_doctypes", "applicable_for"} {
 		sel.Columns = append(sel.Columns, doctype.Column{Operand: doctype.Operand{Field: dt.Field(name)}, Key: name})

@@ -114,7 +114,7 @@ func (r *renaming) merge(ctx context.Context, before *doctype.Document) (*doctyp
 		return nil, fault.Invalid("", "%s %s is submitted and cannot be merged away; cancel it first", r.dt.Name, r.old)
 	}
 	if r.dt.Tree {
-		above, err := s.ancestors(ctx, r.tx, r.dt, r.new)
+		above, err := s.ancestors(ctx, r.tx, r.dt, r.new, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -46,10 +46,24 @@ func (r *resolver) cond(c query.Cond) (doctype.Where, error) {
 	if err != nil {
 		return nil, err
 	}
+	switch c.Op {
+	case query.Descendants, query.NotDesc, query.DescIncl, query.Ancestors, query.NotAnc:
+		return r.tree(op, c)
+	}
+	return comparer{r.s.now()}.cond(op, c)
+}
+
+// comparer turns what a filter or a rule says of one field into a comparison
+// with values that are canonical for it.
+type comparer struct {
+	now time.Time // the site's wall clock, in the site's zone
+}
+
+func (at comparer) cond(op doctype.Operand, c query.Cond) (doctype.Where, error) {
 	f := op.Field
 	switch c.Op {
 	case query.Eq, query.Ne, query.Lt, query.Gt, query.Le, query.Ge:
-		return r.compare(op, c)
+		return at.compare(op, c)
 	case query.Like, query.NotLike:
 		pattern, ok := filterText(c.Value)
 		if !ok || f.Kind == doctype.Float { // which the databases print differently
@@ -57,7 +71,7 @@ func (r *resolver) cond(c query.Cond) (doctype.Where, error) {
 		}
 		return doctype.Compare{Operand: op, Op: c.Op, Value: pattern}, nil
 	case query.In, query.NotIn:
-		values, err := r.list(f, c.Value)
+		values, err := at.list(f, c.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -72,16 +86,14 @@ func (r *resolver) cond(c query.Cond) (doctype.Where, error) {
 		}
 		return nil, fault.Invalid("", "%s: is takes \"set\" or \"not set\"", f.Name)
 	case query.Between:
-		return r.between(op, c.Value)
+		return at.between(op, c.Value)
 	case query.Timespan, query.Previous, query.Next:
-		return r.timespan(op, c)
-	case query.Descendants, query.NotDesc, query.DescIncl, query.Ancestors, query.NotAnc:
-		return r.tree(op, c)
+		return at.timespan(op, c)
 	}
 	return nil, fault.Invalid("", "%s: the operator %q does not work on this field", f.Name, c.Op)
 }
 
-func (r *resolver) compare(op doctype.Operand, c query.Cond) (doctype.Where, error) {
+func (at comparer) compare(op doctype.Operand, c query.Cond) (doctype.Where, error) {
 	f := op.Field
 	if c.Value == nil {
 		switch c.Op {
@@ -92,7 +104,7 @@ func (r *resolver) compare(op doctype.Operand, c query.Cond) (doctype.Where, err
 		}
 		return nil, fault.Invalid("", "%s: null compares only with = and !=", f.Name)
 	}
-	v, err := filterValue(f, c.Value, r.s.zone())
+	v, err := filterValue(f, c.Value, at.now.Location())
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +184,7 @@ func isBareDate(v any) bool {
 
 // list reads the value of in: a list, the text of a JSON list, or words
 // separated by commas. Null and empty lists hold nothing.
-func (r *resolver) list(f *doctype.Field, v any) ([]any, error) {
+func (at comparer) list(f *doctype.Field, v any) ([]any, error) {
 	var raw []any
 	switch v := v.(type) {
 	case nil:
@@ -195,7 +207,7 @@ func (r *resolver) list(f *doctype.Field, v any) ([]any, error) {
 		if item == nil {
 			continue
 		}
-		got, err := filterValue(f, item, r.s.zone())
+		got, err := filterValue(f, item, at.now.Location())
 		if err != nil {
 			return nil, err
 		}
@@ -222,7 +234,7 @@ func jsonList(s string) []any {
 
 // between is inclusive; plain dates on a Datetime cover the whole first and
 // last day; a missing bound is today.
-func (r *resolver) between(op doctype.Operand, v any) (doctype.Where, error) {
+func (at comparer) between(op doctype.Operand, v any) (doctype.Where, error) {
 	f := op.Field
 	bounds, ok := v.([]any)
 	if text, isText := v.(string); isText {
@@ -246,9 +258,9 @@ func (r *resolver) between(op doctype.Operand, v any) (doctype.Where, error) {
 			if f.Kind != doctype.Date && f.Kind != doctype.Datetime {
 				return nil, fault.Invalid("", "%s: between takes a list of two values", f.Name)
 			}
-			raw = doctype.FormatDatetime(r.s.now())[:len(doctype.DateLayout)]
+			raw = doctype.FormatDatetime(at.now)[:len(doctype.DateLayout)]
 		}
-		got, err := filterValue(f, raw, r.s.zone())
+		got, err := filterValue(f, raw, at.now.Location())
 		if err != nil {
 			return nil, err
 		}

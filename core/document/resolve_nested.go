@@ -27,7 +27,9 @@ func (r *resolver) nest(qf query.Field) error {
 		return notPermitted(qf.Ref)
 	}
 	n := nested{at: len(r.sel.Columns), table: table, child: child}
-	shows := func(f *doctype.Field) bool { return r.levels.Has(f.PermLevel) && !f.IsPassword() && !f.IsInternal() }
+	shows := func(f *doctype.Field) bool {
+		return r.own.levels.Has(f.PermLevel) && !f.IsPassword() && !f.IsInternal()
+	}
 	if qf.Nested.Star {
 		for _, f := range child.Columns {
 			if shows(f) {
@@ -44,7 +46,7 @@ func (r *resolver) nest(qf query.Field) error {
 			n.fields = append(n.fields, f)
 		}
 	}
-	if r.reads(table) {
+	if r.own.shows(table) {
 		r.nested = append(r.nested, n)
 	}
 	return nil
@@ -63,8 +65,8 @@ func (n *nested) read(r *resolver, names []any) (map[string][]byte, error) {
 		Columns: []doctype.Column{{Operand: parent, Key: "parent"}},
 		Where: doctype.AllOf{
 			doctype.Compare{Operand: parent, Op: query.In, Value: names},
-			doctype.Compare{Operand: doctype.Operand{Field: n.child.Columns[doctype.ColParentType]}, Op: query.Eq, Value: r.dt.Name},
-			doctype.Compare{Operand: doctype.Operand{Field: n.child.Columns[doctype.ColParentField]}, Op: query.Eq, Value: n.table.Name},
+			comparison(n.child.Columns[doctype.ColParentType], query.Eq, r.dt.Name),
+			comparison(n.child.Columns[doctype.ColParentField], query.Eq, n.table.Name),
 		},
 		Order: []doctype.OrderBy{{Operand: parent}, {Operand: doctype.Operand{Field: n.child.Columns[doctype.ColIdx]}}},
 	}

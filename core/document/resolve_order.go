@@ -13,6 +13,9 @@ func (r *resolver) order(order []query.Order) error {
 			return nil
 		}
 		f, desc := r.dt.DefaultOrder()
+		if !r.own.shows(f) { // it would tell what the caller may not read
+			f, desc = r.dt.Columns[doctype.ColModified], true
+		}
 		r.sel.Order = []doctype.OrderBy{{Operand: doctype.Operand{Field: f}, Desc: desc}}
 		return nil
 	}

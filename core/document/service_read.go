@@ -59,10 +59,20 @@ func (s *Service) appendDocument(ctx context.Context, tx Tx, caller *identity.Ca
 	if err != nil {
 		return dst, err
 	}
+	if !g.plain() {
+		doc, err := s.get(ctx, tx, caller, doctype, name, permission.Read, false)
+		if err != nil {
+			return dst, err
+		}
+		return s.AppendJSON(dst, caller, doc, opt), nil
+	}
 	start := len(dst)
 	out, err := tx.AppendDocument(ctx, dst, s.Schema(), dt, name, view(caller, dt, opt), func(values []any) error {
-		if g.open() || g.admits(values) {
+		if g.open() {
 			return nil
+		}
+		if ok, err := g.admitsRow(ctx, values); ok || err != nil {
+			return err
 		}
 		return errNotByRole
 	})
@@ -100,7 +110,7 @@ func (s *Service) get(ctx context.Context, tx Tx, caller *identity.Caller, docty
 	if err != nil {
 		return nil, err
 	}
-	return doc, g.admit(ctx, s, tx, doc.Values())
+	return doc, g.admit(ctx, s, tx, doc)
 }
 
 // unsaved is a Single nobody has saved yet.

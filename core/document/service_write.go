@@ -60,7 +60,7 @@ func (s *Service) insert(ctx context.Context, tx Tx, caller *identity.Caller, dt
 		return nil, err
 	}
 	if g != nil {
-		if err := g.admit(ctx, s, tx, doc.Values()); err != nil {
+		if err := g.admit(ctx, s, tx, doc); err != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +116,7 @@ func (s *Service) update(ctx context.Context, tx Tx, caller *identity.Caller, do
 		return nil, err
 	}
 	// The change must not lead out of what the caller may write.
-	if len(caller.Restrictions) > 0 {
+	if len(caller.Restrictions) > 0 || permission.Conditional(dt.Permissions) {
 		if err := s.mayDo(ctx, tx, caller, doc, permission.Write); err != nil {
 			return nil, err
 		}

@@ -15,7 +15,7 @@ var relative = map[string]string{
 
 // timespan resolves a named span, or previous/next with a period, to its first
 // and last day, counted from now in the site's zone (reference, section 1.10).
-func (r *resolver) timespan(op doctype.Operand, c query.Cond) (doctype.Where, error) {
+func (at comparer) timespan(op doctype.Operand, c query.Cond) (doctype.Where, error) {
 	f := op.Field
 	if f.Kind != doctype.Date && f.Kind != doctype.Datetime {
 		return nil, fault.Invalid("", "%s: %s works on dates", f.Name, c.Op)
@@ -28,7 +28,7 @@ func (r *resolver) timespan(op doctype.Operand, c query.Cond) (doctype.Where, er
 	case query.Next:
 		name = "next " + relative[name]
 	}
-	first, last, ok := doctype.Span(name, r.s.now())
+	first, last, ok := doctype.Span(name, at.now)
 	if !ok {
 		return nil, fault.Invalid("", "%s: unknown timespan %q", f.Name, text)
 	}

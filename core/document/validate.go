@@ -49,14 +49,14 @@ func (s *Service) mayDo(ctx context.Context, tx Tx, caller *identity.Caller, doc
 	if err != nil {
 		return err
 	}
-	return g.admit(ctx, s, tx, doc.Values())
+	return g.admit(ctx, s, tx, doc)
 }
 
 // prepare runs the hooks before a write and the field rules, in the order of
 // the reference (sections 2.4 and 2.6).
 func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *doctype.Document) error {
 	stampRows(doc, caller) // the name is new
-	if err := s.fetch(ctx, tx, doc); err != nil {
+	if err := s.fetch(ctx, tx, caller, doc, before); err != nil {
 		return err
 	}
 	if err := s.fireAll(ctx, tx, caller, doc, before, beforeWrite(doc, before)); err != nil {

@@ -4,7 +4,11 @@
 package permission
 
 import (
+	"iter"
+	"slices"
+
 	"armature/core/identity"
+	"armature/core/query"
 )
 
 // Right is one thing a rule can allow.
@@ -63,6 +67,11 @@ type Rule struct {
 	Level   int // 0: the document; n > 0: the fields of that level
 	IfOwner bool
 	Rights  Right
+
+	// Condition is what documents must meet for the rule to hold, as it was
+	// written and as a tree; nil: nothing.
+	Text      string
+	Condition query.Expr
 }
 
 // Access is the answer for one right at level 0.
@@ -70,31 +79,48 @@ type Access uint8
 
 // The answers, weakest first.
 const (
-	None  Access = iota // refused
-	Owned               // allowed on documents whose owner is the caller
-	Full                // allowed
+	None    Access = iota // refused
+	Limited               // allowed on the caller's own documents, or on those that meet a condition
+	Full                  // allowed
 )
 
 // For returns what the rules allow the caller with regard to one right. Rights
-// of all matching rows are OR-ed: a row without if_owner wins over one with it.
-// Create is never limited by if_owner, since nothing is owned yet.
+// of all matching rows are OR-ed: a row without limits wins over one with them.
 func For(rules []Rule, caller *identity.Caller, right Right) Access {
 	if caller.Unchecked() {
 		return Full
 	}
 	best := None
-	for i := range rules {
-		r := &rules[i]
-		if r.Level != 0 || r.Rights&right == 0 || !caller.HasRole(r.Role) {
-			continue
-		}
-		if !r.IfOwner || right == Create {
+	for r := range Of(rules, caller, right) {
+		if !r.LimitsOwner(right) && r.Condition == nil {
 			return Full
 		}
-		best = Owned
+		best = Limited
 	}
 	return best
 }
+
+// Of calls yield for every rule that gives the caller the right on documents.
+func Of(rules []Rule, caller *identity.Caller, right Right) iter.Seq[*Rule] {
+	return func(yield func(*Rule) bool) {
+		for i := range rules {
+			r := &rules[i]
+			if r.Level == 0 && r.Rights&right != 0 && caller.HasRole(r.Role) && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// Conditional reports whether some rule asks for more of a document than who
+// owns it, which a change of the document may end.
+func Conditional(rules []Rule) bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Condition != nil })
+}
+
+// LimitsOwner reports whether the rule gives the right on the caller's own
+// documents only. Create never is so limited, since nothing is owned yet.
+func (r *Rule) LimitsOwner(right Right) bool { return r.IfOwner && right != Create }
 
 // Levels is the set of permission levels, 0 to 9, as bits.
 type Levels uint16

@@ -23,7 +23,7 @@ func (p *parser) condition(v []any) (Expr, error) {
 
 func (p *parser) named(table string, field, op, value any) (Expr, error) {
 	name, _ := field.(string)
-	ref, ok := parseRef(name)
+	ref, ok := p.ref(name)
 	if !ok {
 		return nil, notPermitted(name)
 	}
@@ -35,6 +35,9 @@ func (p *parser) named(table string, field, op, value any) (Expr, error) {
 
 func (p *parser) compare(ref Ref, operator, value any) (Expr, error) {
 	name, _ := operator.(string)
+	if not, ok := p.has(name); ok {
+		return p.rows(ref, not, value)
+	}
 	op, ok := parseOp(name)
 	if !ok {
 		return nil, refused("Operator must be one of %s", operatorList)

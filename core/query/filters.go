@@ -44,7 +44,7 @@ func (p *parser) argument(name string, v any, join joiner) (Expr, error) {
 		switch {
 		case looksLikeCondition(v):
 			return p.condition(v)
-		case allNames(v):
+		case allNames(v) && !p.rule:
 			return p.cond(Ref{Name: "name"}, In, v)
 		}
 		return p.list(v, join, 1)
@@ -182,7 +182,7 @@ func (p *parser) element(v any, depth int) (Expr, error) {
 func (p *parser) object(m map[string]any, join joiner) (Expr, error) {
 	var whole Expr
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		ref, ok := parseRef(key)
+		ref, ok := p.ref(key)
 		if !ok {
 			return nil, notPermitted(key)
 		}

@@ -44,6 +44,9 @@ func Parse(get func(name string) any) (*Query, error) {
 type parser struct {
 	conditions int
 	values     int
+
+	rule  bool // it is the condition of a rule: paths may be long, tables are asked for rows
+	depth int  // of Has within Has
 }
 
 func doctype(v any) (string, error) {

@@ -24,7 +24,8 @@ type Query struct {
 }
 
 // Ref names a field: "field", "DocType.field" (Table set), or "link.field"
-// (Table set; which of the two it is only the DocType can tell).
+// (Table set; which of the two it is only the DocType can tell). In a condition
+// of a rule Table may be a path over several links, "ticket.customer".
 type Ref struct {
 	Table string
 	Name  string
@@ -74,7 +75,7 @@ type Order struct {
 	Desc bool
 }
 
-// Expr is a filter: And, Or or Cond.
+// Expr is a filter: And, Or or Cond; in a condition of a rule also Has.
 type Expr interface{ expr() }
 
 // And holds when every part holds; an empty And holds.
@@ -91,9 +92,18 @@ type Cond struct {
 	Value any
 }
 
+// Has holds when some row of the child table that Ref names meets Rows, or, with
+// Not, when none does.
+type Has struct {
+	Ref  Ref
+	Not  bool
+	Rows Expr // nil: whatever it holds
+}
+
 func (And) expr()  {}
 func (Or) expr()   {}
 func (Cond) expr() {}
+func (Has) expr()  {}
 
 // Op is a filter operator in canonical spelling: lower case, single spaces.
 type Op string

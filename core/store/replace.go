@@ -20,7 +20,9 @@ func (t *tx) Replace(ctx context.Context, dt *doctype.DocType, f *doctype.Field,
 	}
 	p := t.s.engine.params()
 	q := t.s.bun.NewUpdate().TableExpr("?", bun.Name(dt.Table)).Set("? = ?", bun.Name(f.Column), p.next())
-	w := &whereBuilder{e: &t.s.engine, p: p, operand: func(o doctype.Operand) schema.QueryAppender { return bun.Name(o.Field.Column) }}
+	w := &whereBuilder{e: &t.s.engine, p: p, operand: func(o doctype.Operand) schema.QueryAppender {
+		return expr("?.?", bun.Name(dt.Table), bun.Name(o.Field.Column))
+	}}
 	if err := t.s.engine.walkWhere(where, w); err != nil {
 		return 0, err
 	}

@@ -25,7 +25,9 @@ func (s *Store) listStatement(sel *doctype.Select) (*statement, []any, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	b.from()
+	if err := b.from(); err != nil {
+		return nil, nil, err
+	}
 	by, planned := onePlan(sel)
 	if by != nil && s.engine.keepsPlans {
 		b.pin(by)
@@ -56,7 +58,9 @@ func (s *Store) countStatement(sel *doctype.Select) (*statement, []any, error) {
 		return st, k.args, nil
 	}
 	b := s.selection(sel)
-	b.from()
+	if err := b.from(); err != nil {
+		return nil, nil, err
+	}
 	if err := b.where(); err != nil {
 		return nil, nil, err
 	}
@@ -64,7 +68,9 @@ func (s *Store) countStatement(sel *doctype.Select) (*statement, []any, error) {
 	if len(sel.Group) > 0 {
 		b = s.selection(sel)
 		b.q.ColumnExpr("1")
-		b.from()
+		if err := b.from(); err != nil {
+			return nil, nil, err
+		}
 		if err := b.where(); err != nil {
 			return nil, nil, err
 		}

@@ -17,16 +17,19 @@ type selection struct {
 	sel *doctype.Select
 	p   *params
 	q   *bun.SelectQuery
+
+	named bool // columns are named with their table: there are several
 }
 
 func (s *Store) selection(sel *doctype.Select) *selection {
-	return &selection{s: s, sel: sel, p: s.engine.params(), q: s.bun.NewSelect()}
+	return &selection{s: s, sel: sel, p: s.engine.params(), q: s.bun.NewSelect(),
+		named: len(sel.Joins) > 0 || asksRows(sel.Where)}
 }
 
 // operand names a column; the table is named only where there are several.
 func (b *selection) operand(o doctype.Operand) schema.QueryAppender {
 	column := bun.Name(o.Field.Column)
-	if len(b.sel.Joins) == 0 {
+	if !b.named {
 		return column
 	}
 	return expr("?.?", tableAlias(o.Join), column)
@@ -36,11 +39,11 @@ func tableAlias(join int) bun.Name { return bun.Name(fmt.Sprintf("t%d", join)) }
 
 // from writes the tables: a link brings at most one row, a child table all of
 // the document's in that field.
-func (b *selection) from() {
+func (b *selection) from() error {
 	sel := b.sel
-	if len(sel.Joins) == 0 {
+	if !b.named {
 		b.q.TableExpr("?", bun.Name(sel.DocType.Table))
-		return
+		return nil
 	}
 	base := tableAlias(0)
 	b.q.TableExpr("? AS ?", bun.Name(sel.DocType.Table), base)
@@ -54,22 +57,31 @@ func (b *selection) from() {
 		} else {
 			on.add("?.? = ?.?", target, bun.Name("name"), base, bun.Name(j.Via.Column))
 		}
+		seen, err := b.filter(j.On)
+		if err != nil {
+			return err
+		}
+		if seen != nil {
+			on.add("?", seen)
+		}
 		b.q.Join("LEFT JOIN ? AS ? ON ?", bun.Name(j.Target.Table), target, on)
 	}
+	return nil
+}
+
+// filter is the SQL of a filter; nil when there is none.
+func (b *selection) filter(f doctype.Where) (schema.QueryAppender, error) {
+	w := &whereBuilder{e: &b.s.engine, p: b.p, operand: b.operand}
+	err := b.s.engine.walkWhere(f, w)
+	return w.out, err
 }
 
 func (b *selection) where() error {
-	if b.sel.Where == nil {
-		return nil
+	w, err := b.filter(b.sel.Where)
+	if w != nil {
+		b.q.Where("?", w)
 	}
-	w := &whereBuilder{e: &b.s.engine, p: b.p, operand: b.operand}
-	if err := b.s.engine.walkWhere(b.sel.Where, w); err != nil {
-		return err
-	}
-	if w.out != nil {
-		b.q.Where("?", w.out)
-	}
-	return nil
+	return err
 }
 
 // aggregated reports whether rows of the table are folded.

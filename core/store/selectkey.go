@@ -78,6 +78,9 @@ func (k *keyer) from(sel *doctype.Select) error {
 		if j.Via.Kind == doctype.Rows {
 			k.args = append(k.args, sel.DocType.Name, j.Via.Name)
 		}
+		if err := k.where(j.On); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -180,5 +183,16 @@ func (k *keyer) term(c *doctype.Compare, t term) {
 	k.operand(c.Operand)
 	k.args = append(k.args, t.args...)
 }
+
+func (k *keyer) enter(s *doctype.Some) {
+	k.terms++
+	k.key = append(k.key, 'x')
+	k.flag(s.Not)
+	k.operand(s.Of)
+	k.number(int(k.s.types.shapes(s.Target).id))
+	k.field(s.Key)
+}
+
+func (k *keyer) leave() { k.key = append(k.key, ';') }
 
 func (k *keyer) close() { k.key = append(k.key, ')') }

@@ -1,6 +1,10 @@
 package store
 
 import (
+	"fmt"
+	"slices"
+
+	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
 	"armature/core/doctype"
@@ -58,6 +62,8 @@ type visitor interface {
 	open(any bool) // all or any of what follows
 	term(c *doctype.Compare, t term)
 	close()
+	enter(s *doctype.Some) // what follows is about rows of another table
+	leave()
 }
 
 // walkWhere shows a filter to a visitor.
@@ -82,6 +88,13 @@ func (e *engine) walkWhere(w doctype.Where, v visitor) error {
 	case doctype.AnyOf:
 		v.open(true)
 		parts = w
+	case doctype.Some:
+		v.enter(&w)
+		if err := e.walkWhere(w.Where, v); err != nil {
+			return err
+		}
+		v.leave()
+		return nil
 	}
 	for _, part := range parts {
 		if err := e.walkWhere(part, v); err != nil {
@@ -96,6 +109,15 @@ func (e *engine) walkWhere(w doctype.Where, v visitor) error {
 type whereBuilder struct {
 	e       *engine
 	p       *params
+	operand func(doctype.Operand) schema.QueryAppender
+	stack   []group
+	out     schema.QueryAppender
+	outer   []scope
+}
+
+// scope is what is left for the rows of another table.
+type scope struct {
+	some    *doctype.Some
 	operand func(doctype.Operand) schema.QueryAppender
 	stack   []group
 	out     schema.QueryAppender
@@ -131,6 +153,33 @@ func (b *whereBuilder) close() {
 	}
 }
 
+// rowsAlias names the table of the rows that a Some is about.
+func rowsAlias(depth int) bun.Name { return bun.Name(fmt.Sprintf("s%d", depth)) }
+
+func (b *whereBuilder) enter(s *doctype.Some) {
+	b.outer = append(b.outer, scope{s, b.operand, b.stack, b.out})
+	alias := rowsAlias(len(b.outer))
+	b.operand = func(o doctype.Operand) schema.QueryAppender { return expr("?.?", alias, bun.Name(o.Field.Column)) }
+	b.stack, b.out = nil, nil
+}
+
+func (b *whereBuilder) leave() {
+	alias := rowsAlias(len(b.outer))
+	last := len(b.outer) - 1
+	up, inner := b.outer[last], b.out
+	b.outer, b.operand, b.stack, b.out = b.outer[:last], up.operand, up.stack, up.out
+	format := "EXISTS (SELECT 1 FROM ? AS ? WHERE ?)"
+	if up.some.Not {
+		format = "NOT " + format
+	}
+	met := &joined{sep: " AND "}
+	met.add("?.? = ?", alias, bun.Name(up.some.Key.Column), b.operand(up.some.Of))
+	if inner != nil {
+		met.add("?", inner)
+	}
+	b.emit(expr(format, bun.Name(up.some.Target.Table), alias, met))
+}
+
 func (b *whereBuilder) emit(q schema.QueryAppender) {
 	if len(b.stack) == 0 {
 		b.out = q
@@ -138,4 +187,18 @@ func (b *whereBuilder) emit(q schema.QueryAppender) {
 	}
 	top := &b.stack[len(b.stack)-1]
 	top.parts.parts = append(top.parts.parts, q)
+}
+
+// asksRows reports whether a filter asks for rows of other tables, beside which
+// a column has to say whose it is.
+func asksRows(w doctype.Where) bool {
+	switch w := w.(type) {
+	case doctype.Some:
+		return true
+	case doctype.AllOf:
+		return slices.ContainsFunc(w, asksRows)
+	case doctype.AnyOf:
+		return slices.ContainsFunc(w, asksRows)
+	}
+	return false
 }
