@@ -10,7 +10,7 @@ import (
 )
 
 // Claims compares a module with its manifest: it imports nothing that the
-// manifest does not ask for, and exports what the manifest lists.
+// manifest does not ask for, has a memory, and exports what the manifest lists.
 func Claims(m *manifest.Manifest, module *engine.Module) error {
 	for _, im := range module.Imports() {
 		capabilities, optional := abi.Uses(im.Module, im.Name)
@@ -19,6 +19,9 @@ func Claims(m *manifest.Manifest, module *engine.Module) error {
 				return fault.Invalid("", "The module imports %s, which the manifest does not ask for: add %s to grants", im.Name, c)
 			}
 		}
+	}
+	if module.Dialect() != abi.Extism && !module.HasMemory() {
+		return fault.Invalid("", "The module has no memory; a plugin has to have one, exported as %s", abi.Memory)
 	}
 	for _, x := range m.Methods {
 		if err := exported(module, x.Export, "the method "+x.Path); err != nil {

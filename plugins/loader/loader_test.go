@@ -23,6 +23,10 @@ var (
 	plain   = wasm("")
 	imports = wasm("\x02\x15\x01\x09armature1\x07doc_get\x00\x01")
 	unknown = wasm("\x02\x0c\x01\x03env\x04frob\x00\x01")
+
+	// bare is plain without its memory.
+	bare = []byte(strings.NewReplacer("\x05\x03\x01\x00\x01", "",
+		"\x07\x10\x02\x03run\x00\x00\x06memory\x02\x00", "\x07\x07\x01\x03run\x00\x00").Replace(string(plain)))
 )
 
 // wasm is a module with the given import section, one function that returns at
@@ -130,6 +134,7 @@ func TestClaims(t *testing.T) {
 		{"missing export", strings.Replace(one, `"export": "run"`, `"export": "walk"`, 1), plain, "does not export walk"},
 		{"missing handler", strings.Replace(one, `"methods"`, `"events": {"ToDo.validate": "check"}, "methods"`, 1), plain, "the event ToDo.validate"},
 		{"not a function", strings.Replace(one, `"export": "run"`, `"export": "mem"`, 1), plain, "does not export mem"},
+		{"no memory", one, bare, "The module has no memory"},
 		{"asked for", strings.Replace(one, `"methods"`, `"grants": ["doc_get"], "methods"`, 1), imports, ""},
 	}
 	for _, tt := range tests {

@@ -127,8 +127,8 @@ func (e *Engine) prepare(ctx context.Context, hash string, wasm []byte) (*Module
 	}
 	m := newModule(e, hash, len(wasm), code)
 	for _, name := range []string{abi.Initialize, abi.Warm, abi.Resume} {
-		if x, ok := m.exports[name]; ok && !x.Callable() {
-			return nil, fault.Invalid("", "The module's export %s takes or returns too much", name)
+		if x, ok := m.exports[name]; ok && len(x.Params)+len(x.Results) > 0 {
+			return nil, fault.Invalid("", "The module's export %s takes %v and returns %v; it has to take and return nothing", name, x.Params, x.Results)
 		}
 	}
 	if i := e.interpreterOf(code); i != nil {

@@ -61,7 +61,10 @@ func TestLoadRefuses(t *testing.T) {
 		{"start traps", `(module (func $s (unreachable)) (start $s))`, "fails to initialise"},
 		{"initialisation loops", `(module (func (export "_initialize") (loop $l (br $l))))`, "fails to initialise"},
 		{"data outside", `(module (memory 1) (data (i32.const 65535) "ab"))`, "does not fit"},
-		{"initialisation with parameters", `(module (func (export "_initialize") (param i64)))`, "takes or returns too much"},
+		{"initialisation with parameters", `(module (func (export "_initialize") (param i64)))`, "it has to take and return nothing"},
+		{"initialisation with a result", `(module (func (export "_initialize") (result i32) (i32.const 0)))`, "export _initialize takes [] and returns [i32]"},
+		{"warming with a parameter", `(module (func (export "armature_warm") (param i32)))`, "export armature_warm takes [i32] and returns []"},
+		{"resuming with a result", `(module (func (export "armature_resume") (result i32) (i32.const 0)))`, "export armature_resume takes [] and returns [i32]"},
 		{"tail call", `(module (func $f (return_call $f)))`, "tail calls are not supported"},
 	}
 	for _, test := range tests {

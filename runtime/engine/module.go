@@ -126,6 +126,9 @@ func (m *Module) Exports() []Export {
 	return slices.SortedFunc(maps.Values(m.exports), func(a, b Export) int { return strings.Compare(a.Name, b.Name) })
 }
 
+// HasMemory reports whether the module, or the interpreter that runs it, has a memory.
+func (m *Module) HasMemory() bool { return m.code.HasMemory }
+
 // Export returns the exported function of that name.
 func (m *Module) Export(name string) (Export, bool) {
 	x, ok := m.exports[name]
