@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -120,16 +121,25 @@ func TestWhoMayIntrospect(t *testing.T) {
 		header := func(value string) func(*http.Request) {
 			return func(r *http.Request) { r.Header.Set("Authorization", value) }
 		}
-		for _, token := range []string{access, "rubbish"} {
-			bare.Set("token", token)
-			if a := w.send("introspect_token", bare, nil).is(401, "invalid_client"); a.header.Get("Www-Authenticate") == "" {
-				t.Error("no challenge")
+		challenged := func(a *answer, bearer string) {
+			t.Helper()
+			if got := a.header.Values("Www-Authenticate"); !slices.Equal(got, []string{`Basic realm="OAuth"`, bearer}) {
+				t.Errorf("challenges %q", got)
 			}
 		}
-		ask(nil, "client_id", w.id).is(401, "invalid_client")
-		ask(nil, "client_id", w.id, "client_secret", "wrong").is(400, "invalid_client")
-		ask(header("Bearer stale")).is(401, "invalid_client")
-		ask(header("Bearer")).is(401, "invalid_client")
+		for _, token := range []string{access, "rubbish"} {
+			bare.Set("token", token)
+			challenged(w.send("introspect_token", bare, nil).is(401, "invalid_client"), `Bearer realm="OAuth"`)
+		}
+		public, _ := w.client(map[string]any{"token_endpoint_auth_method": "None"})
+		challenged(ask(nil, "client_id", w.id).is(401, "invalid_client"), `Bearer realm="OAuth"`)
+		challenged(ask(nil, "client_id", public).is(401, "invalid_client"), `Bearer realm="OAuth"`)
+		challenged(w.basic("introspect_token", public, "", "token", access).is(401, "invalid_client"), `Bearer realm="OAuth"`)
+		challenged(w.basic("introspect_token", w.id, "wrong", "token", access).is(401, "invalid_client"), `Bearer realm="OAuth"`)
+		challenged(ask(nil, "client_id", w.id, "client_secret", "wrong").is(401, "invalid_client"), `Bearer realm="OAuth"`)
+		challenged(ask(header("Digest x")).is(401, "invalid_client"), `Bearer realm="OAuth"`)
+		challenged(ask(header("Bearer stale")).is(401, "invalid_token"), `Bearer realm="OAuth", error="invalid_token"`)
+		challenged(ask(header("Bearer")).is(401, "invalid_token"), `Bearer realm="OAuth", error="invalid_token"`)
 		active := func(a *answer) bool { t.Helper(); return a.ok().json["active"] == true }
 		if !active(ask(nil, "client_id", w.id, "client_secret", w.secret)) || !active(ask(header("Bearer "+access))) || !active(ask(header(w.Admin.Authorization))) {
 			t.Error("who may know is not told")
@@ -149,7 +159,7 @@ func TestWhoMayIntrospect(t *testing.T) {
 		if !active(ask(nil)) {
 			t.Error("the setting opens nothing")
 		}
-		ask(nil, "client_id", w.id, "client_secret", "wrong").is(400, "invalid_client")
+		ask(nil, "client_id", w.id, "client_secret", "wrong").is(401, "invalid_client")
 	})
 }
 

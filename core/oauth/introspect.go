@@ -96,7 +96,7 @@ func (s *Service) asker(r *http.Request, form url.Values) (may func(*oauthstore.
 	case len(header) > 0 && !strings.EqualFold(scheme, "Basic"):
 		caller, err := s.c.Auth.Authenticate(r.Context(), r)
 		if err != nil || caller.IsGuest() {
-			return nil, unproven(err)
+			return nil, unproven(err, scheme)
 		}
 		return func(t *oauthstore.Token) bool {
 			own := t.User == caller.User && (caller.Client == "" || t.Client == caller.Client)
@@ -104,10 +104,14 @@ func (s *Service) asker(r *http.Request, form url.Values) (may func(*oauthstore.
 		}, nil
 	case len(header) == 0 && form.Get("client_secret") == "" && set.openIntrospection:
 		return every, nil
-	case len(header) == 0 && form.Get("client_secret") == "":
-		return nil, unproven(nil)
+	}
+	if shown, err := readCredentials(r, form); err == nil && shown.secret == "" {
+		return nil, unproven(nil, scheme) // the id of a public client proves nothing
 	}
 	found, err := s.authenticateClient(r, form)
+	if p, own := problemOf(err); err != nil && own == nil && p.code == "invalid_client" {
+		return nil, unproven(nil, scheme)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -117,13 +121,24 @@ func (s *Service) asker(r *http.Request, form url.Values) (may func(*oauthstore.
 	return every, nil
 }
 
-// unproven refuses whoever has not said who they are, or not rightly. A failure of
-// the server's stays one.
-func unproven(err error) error {
+// unproven refuses whoever has not said who they are, or not rightly. RFC 7662
+// section 2.3 has it be a 401 however the credentials came, and RFC 9110 section
+// 11.6.1 has that name what would do: an access token (RFC 6750 section 3), or a
+// client's secret (RFC 6749 section 5.2). Who came with a token hears that it is
+// that which is wrong. A failure of the server's stays one.
+func unproven(err error, scheme string) error {
 	if k := fault.KindOf(err); err != nil && k != fault.Authentication && k != fault.BadRequest {
 		return err
 	}
-	return wrongClient(true)
+	p := refuse("invalid_client", "Introspection asks who is asking: a client shows its secret, or a user the Authorization header.")
+	bearer := `Bearer realm="OAuth"`
+	if strings.EqualFold(scheme, "Bearer") {
+		p = refuse("invalid_token", "The access token is not valid.")
+		bearer += `, error="invalid_token"`
+	}
+	p.status = http.StatusUnauthorized
+	p.header = http.Header{"Www-Authenticate": {`Basic realm="OAuth"`, bearer}}
+	return p
 }
 
 // find finds a token that counts, nil when there is none. The hint says which kind
