@@ -34,7 +34,7 @@ type Service struct {
 	now     func() time.Time
 	known   *known
 	setting func(key string) json.RawMessage
-	ended   func(ctx context.Context, tx document.Tx, user string) error
+	ended   func(ctx context.Context, tx document.Tx, by *identity.Caller, user string) error
 	header  header
 
 	crossOrigin *http.CrossOriginProtection
@@ -62,7 +62,7 @@ type Config struct {
 	// Ended is told, in the transaction, that a user has been disabled, deleted or
 	// renamed, or has another password: what was given out in the user's name ends.
 	// nil: nobody needs to know.
-	Ended func(ctx context.Context, tx document.Tx, user string) error
+	Ended func(ctx context.Context, tx document.Tx, by *identity.Caller, user string) error
 	// Clock tells how old a copy is; nil: the system's clock.
 	Clock func() time.Time
 }
@@ -78,7 +78,7 @@ func New(c Config) *Service {
 		hasher: c.Hasher, ended: c.Ended,
 	}
 	if s.ended == nil {
-		s.ended = func(context.Context, document.Tx, string) error { return nil }
+		s.ended = func(context.Context, document.Tx, *identity.Caller, string) error { return nil }
 	}
 	if s.hasher == nil {
 		s.hasher = NewHasher()

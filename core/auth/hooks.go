@@ -12,15 +12,16 @@ import (
 )
 
 // Hooks is the life of the documents that decide who may do what: User and
-// Role. A change of one makes every process forget what it knows of callers.
+// Role, and those that give single users more or less. A change of one is in the
+// Activity Log and makes every process forget what it knows of callers.
 func (s *Service) Hooks() document.Hooks { return hooks{s} }
 
 type hooks struct{ s *Service }
 
 // Handles covers the documents a Caller is made of.
-func (hooks) Handles(doctype string) bool {
-	switch doctype {
-	case "User", "Role", "User Permission", "DocShare", sessionName:
+func (hooks) Handles(typeName string) bool {
+	switch typeName {
+	case "User", "Role", "User Permission", "DocShare", doctype.DocTypeName, sessionName:
 		return true
 	}
 	return false
@@ -34,8 +35,11 @@ func (h hooks) Run(ctx context.Context, ev *document.Event) error {
 		if err := h.loggedOut(ctx, ev); err != nil {
 			return err
 		}
-		if err := h.rolesChanged(ctx, ev); err != nil {
+		if err := h.audit(ctx, ev); err != nil {
 			return err
+		}
+		if ev.Doc.Type.Name == doctype.DocTypeName {
+			return nil // callers are made without it
 		}
 		return h.s.Changed(ctx, ev.Tx)
 	}
@@ -169,7 +173,7 @@ func (h hooks) newPassword(ctx context.Context, ev *document.Event) error {
 		return err
 	}
 	user.Put("password_hash", h.s.hasher.hash(string(text)))
-	if err := h.s.ended(ctx, ev.Tx, user.Name()); err != nil {
+	if err := h.s.ended(ctx, ev.Tx, ev.Caller, user.Name()); err != nil {
 		return err
 	}
 	if err := h.s.endResets(ctx, ev.Tx, user.Name()); err != nil {
@@ -215,34 +219,5 @@ func (h hooks) loggedOut(ctx context.Context, ev *document.Event) error {
 	if err := h.s.EndSessions(ctx, ev.Tx, user.Name()); err != nil {
 		return err
 	}
-	return h.s.ended(ctx, ev.Tx, user.Name())
-}
-
-// rolesChanged records that a user has been given roles or lost some.
-func (h hooks) rolesChanged(ctx context.Context, ev *document.Event) error {
-	if ev.Doc.Type.Name != "User" || ev.Name != document.OnUpdate {
-		return nil
-	}
-	var before []string
-	if ev.Before != nil {
-		before = roleNames(ev.Before)
-	}
-	after := roleNames(ev.Doc)
-	if slices.Equal(before, after) {
-		return nil
-	}
-	return h.s.Record(ctx, ev.Tx, Activity{
-		Operation: "Roles", User: ev.Doc.Name(),
-		Subject: "Roles of " + ev.Doc.Name() + ": " + strings.Join(after, ", "),
-	}.Did(ev.Caller))
-}
-
-// roleNames is the roles a user's document names, sorted.
-func roleNames(user *doctype.Document) []string {
-	var names []string
-	for _, row := range user.Rows("roles") {
-		names = append(names, row.Text("role"))
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return h.s.ended(ctx, ev.Tx, ev.Caller, user.Name())
 }

@@ -128,7 +128,7 @@ func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *ident
 // locked. Links made to reset the old password end with it.
 func (s *Service) putPassword(ctx context.Context, tx document.Tx, caller *identity.Caller, user *doctype.Document, hash string, from Origin) error {
 	user.Put("password_hash", hash)
-	if err := s.ended(ctx, tx, user.Name()); err != nil {
+	if err := s.ended(ctx, tx, caller, user.Name()); err != nil {
 		return err
 	}
 	if err := s.endResets(ctx, tx, user.Name()); err != nil {

@@ -37,8 +37,8 @@ func (t *Tenant) bearer(ctx context.Context, token string) (*identity.Caller, er
 	return t.OAuth.Bearer(ctx, token)
 }
 
-func (t *Tenant) endUser(ctx context.Context, tx document.Tx, user string) error {
-	return t.OAuth.EndUser(ctx, tx, user)
+func (t *Tenant) endUser(ctx context.Context, tx document.Tx, by *identity.Caller, user string) error {
+	return t.OAuth.EndUser(ctx, tx, by, user)
 }
 
 // rawOAuth serves an endpoint of the provider, which reads credentials itself.

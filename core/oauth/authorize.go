@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"armature/core/auth"
+	"armature/core/document"
 	"armature/core/oauth/oauthstore"
 )
 
@@ -230,13 +231,37 @@ func (s *Service) approve(w http.ResponseWriter, r *http.Request) error {
 			description: "This answer does not belong to a question that was asked in this session."})
 	}
 	if r.PostForm.Get("decision") != "allow" || !a.client.admits(browser.Caller) {
+		if err := s.c.Store.Write(r.Context(), document.Single, func(tx document.Tx) error {
+			return s.recordAnswer(r.Context(), tx, a, browser, false)
+		}); err != nil {
+			return err
+		}
 		return s.refuseRequest(w, r, a, base, refuse("access_denied", "The user has said no."))
 	}
-	to, err := s.grant(r.Context(), a, browser, base)
+	to, err := s.consented(r.Context(), a, browser, base)
 	if err != nil {
 		return s.refuseRequest(w, r, a, base, err)
 	}
 	return sendTo(w, r, to)
+}
+
+// consented is grant after the user has been asked: the code and the entry of the
+// consent are written together.
+func (s *Service) consented(ctx context.Context, a *authorization, browser *auth.Browser, base string) (string, error) {
+	ctx, err := s.store.BeginTX(ctx)
+	if err != nil {
+		return "", err
+	}
+	to, err := s.grant(ctx, a, browser, base)
+	if err != nil {
+		return "", err
+	}
+	if err := s.store.Also(ctx, func(ctx context.Context, tx document.Tx) error {
+		return s.recordAnswer(ctx, tx, a, browser, true)
+	}); err != nil {
+		return "", err
+	}
+	return to, s.store.Commit(ctx)
 }
 
 // grant issues a code and returns where the browser takes it.

@@ -2,8 +2,10 @@ package oauth
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"armature/core/auth"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -64,13 +66,18 @@ func (s *Service) EndGrant(ctx context.Context, caller *identity.Caller, id stri
 	if g == nil || g.User != caller.User && !caller.HasRole(identity.SystemManager) {
 		return fault.Missing("There is no such grant")
 	}
-	return s.store.End(ctx, id)
+	return s.store.End(ctx, id, s.ending("Grant", "", byUser, caller))
 }
 
 // EndUser ends every grant of a user, in the transaction that changes the user; it
 // is auth.Config.Ended.
-func (s *Service) EndUser(ctx context.Context, tx document.Tx, user string) error {
-	return s.store.EndAll(ctx, tx, "user", user)
+func (s *Service) EndUser(ctx context.Context, tx document.Tx, by *identity.Caller, user string) error {
+	n, err := s.store.EndAll(ctx, tx, "user", user)
+	if err != nil || n == 0 {
+		return err
+	}
+	act := auth.Activity{Operation: "Grant", User: user, Subject: fmt.Sprintf("Access of all applications ended: %d", n)}
+	return s.c.Auth.Record(ctx, tx, act.Did(by))
 }
 
 // Sweep clears away what is past use and renews signing keys; it is to be called

@@ -42,6 +42,12 @@ func (h hooks) Run(ctx context.Context, ev *document.Event) error {
 			return fault.Denied("An application cannot do this")
 		}
 	case document.AfterDelete: // of a grant: nothing issued under it counts any more
+		if ev.Doc.Type.Name == oauthstore.GrantName {
+			told := h.s.ending("Grant", "", byUser, ev.Caller)
+			if err := told(ctx, ev.Tx, &oauthstore.Grant{Client: ev.Doc.Text("client"), User: ev.Doc.Text("user")}); err != nil {
+				return err
+			}
+		}
 		return h.s.c.Auth.Changed(ctx, ev.Tx)
 	}
 	return nil
@@ -52,6 +58,9 @@ func (h hooks) settings(ctx context.Context, ev *document.Event) error {
 	case document.Validate:
 		return checkSettings(ev.Doc)
 	case document.OnUpdate:
+		if err := h.s.recordChange(ctx, ev); err != nil {
+			return err
+		}
 		return h.s.c.Auth.Changed(ctx, ev.Tx)
 	}
 	return nil
@@ -79,9 +88,15 @@ func (h hooks) client(ctx context.Context, ev *document.Event) error {
 	case document.BeforeRename:
 		return fault.Invalid("", "A client's id does not change")
 	case document.OnUpdate:
+		if err := h.s.recordChange(ctx, ev); err != nil {
+			return err
+		}
 		return h.s.c.Auth.Changed(ctx, ev.Tx)
 	case document.AfterDelete:
-		if err := h.s.store.EndAll(ctx, ev.Tx, "client", doc.Name()); err != nil {
+		if err := h.s.recordChange(ctx, ev); err != nil {
+			return err
+		}
+		if _, err := h.s.store.EndAll(ctx, ev.Tx, "client", doc.Name()); err != nil {
 			return err
 		}
 		return h.s.c.Auth.Changed(ctx, ev.Tx)

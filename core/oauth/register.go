@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"mime"
 	"net/http"
@@ -187,6 +188,9 @@ func nameless(redirect string) *string {
 	return &name
 }
 
+// registeringKey marks the context of a registration.
+type registeringKey struct{}
+
 // insertClient makes the client, as the platform: the settings have said that
 // anybody may.
 func (s *Service) insertClient(r *http.Request, m *clientMetadata) (*registered, error) {
@@ -198,7 +202,7 @@ func (s *Service) insertClient(r *http.Request, m *clientMetadata) (*registered,
 		"id_token_signed_response_alg": m.Algorithm,
 	}
 	var answer *registered
-	ctx := r.Context()
+	ctx := context.WithValue(r.Context(), registeringKey{}, true)
 	err := s.c.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
 		doc, err := s.c.Documents().As(identity.Root(), tx).Insert(ctx, clientName, values)
 		if err != nil {

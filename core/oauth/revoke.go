@@ -30,7 +30,7 @@ func (s *Service) revoke(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if t != nil && (own == "" || own == t.Client) {
-		if err := s.store.End(r.Context(), t.Grant); err != nil {
+		if err := s.store.End(r.Context(), t.Grant, s.ending("Revocation", "", byToken, nil)); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"armature/core/auth"
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
@@ -64,6 +65,10 @@ func (s *Service) RotateSecret(ctx context.Context, tx document.Tx, caller *iden
 	}
 	if !ok {
 		return "", fault.Missing("OAuth Client %s not found", id)
+	}
+	act := auth.Activity{Operation: clientName, Client: id, User: caller.User, Subject: "Another secret was made for " + doc.Text("app_name")}
+	if err := s.c.Auth.Record(ctx, tx, act.Did(caller)); err != nil {
+		return "", err
 	}
 	return secret, s.c.Auth.Changed(ctx, tx)
 }

@@ -67,6 +67,7 @@ func New(c Config) *Service {
 			return found, nil
 		},
 		Changed: c.Auth.Changed,
+		Reused:  s.ending("Reuse", auth.Refused, byReuse, nil),
 	})
 	s.provider = s.compose()
 	return s

@@ -53,45 +53,61 @@ func newToken(row, grant *doctype.Document) *Token {
 	}
 }
 
-// End ends a grant: nothing issued under it counts any more.
-func (s *Store) End(ctx context.Context, grant string) error {
-	return s.do(ctx, func(ctx context.Context, tx document.Tx) error { return s.end(ctx, tx, grant) })
+// Ended is told of a grant in the transaction that ends it.
+type Ended func(ctx context.Context, tx document.Tx, grant *Grant) error
+
+// End ends a grant: nothing issued under it counts any more. What is told of it is
+// told once, however many end it at the same time.
+func (s *Store) End(ctx context.Context, grant string, told Ended) error {
+	return s.do(ctx, func(ctx context.Context, tx document.Tx) error { return s.end(ctx, tx, grant, told) })
 }
 
-func (s *Store) end(ctx context.Context, tx document.Tx, grant string) error {
+func (s *Store) end(ctx context.Context, tx document.Tx, grant string, told Ended) error {
 	ok, err := s.set(ctx, tx, GrantName, grant, map[string]any{"status": active}, map[string]any{"status": ended})
 	if err != nil || !ok {
+		return err
+	}
+	row, err := s.get(ctx, tx, GrantName, grant, false)
+	if err != nil {
+		return err
+	}
+	if err := told(ctx, tx, newGrant(row)); err != nil {
 		return err
 	}
 	return s.c.Changed(ctx, tx)
 }
 
+func newGrant(row *doctype.Document) *Grant {
+	return &Grant{ID: row.Name(), Client: row.Text("client"), User: row.Text("user"), Scopes: strings.Fields(row.Text("scopes"))}
+}
+
 // EndAll ends every grant of a user, or with field "client" of a client, in a
 // transaction that is under way. Codes that are on their way end first: one that
 // is redeemed at this moment either finds its code spent or its grant ended.
-func (s *Store) EndAll(ctx context.Context, tx document.Tx, field, name string) error {
+// Returned is how many grants have ended.
+func (s *Store) EndAll(ctx context.Context, tx document.Tx, field, name string) (int64, error) {
 	codes, err := s.docType(CodeName)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	_, err = tx.Replace(ctx, codes, codes.Field("validity"), doctype.AllOf{
 		compare(codes, "expires", query.Gt, s.c.Now().Unix()),
 		compare(codes, field, query.Eq, name), compare(codes, "validity", query.Eq, valid),
 	}, invalid)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	dt, err := s.docType(GrantName)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	n, err := tx.Replace(ctx, dt, dt.Field("status"), doctype.AllOf{
+	count, err := tx.Replace(ctx, dt, dt.Field("status"), doctype.AllOf{
 		compare(dt, field, query.Eq, name), compare(dt, "status", query.Eq, active),
 	}, ended)
-	if err != nil || n == 0 {
-		return err
+	if err != nil || count == 0 {
+		return 0, err
 	}
-	return s.c.Changed(ctx, tx)
+	return int64(count), s.c.Changed(ctx, tx)
 }
 
 // Touch notes that a grant was used, unless it has ended.
@@ -186,7 +202,7 @@ func (s *Store) Grant(ctx context.Context, id string) (g *Grant, err error) {
 		if err != nil || row == nil || row.Text("status") != active {
 			return err
 		}
-		g = &Grant{ID: row.Name(), Client: row.Text("client"), User: row.Text("user"), Scopes: strings.Fields(row.Text("scopes"))}
+		g = newGrant(row)
 		return nil
 	})
 	return g, err

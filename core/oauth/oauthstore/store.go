@@ -67,6 +67,9 @@ type Config struct {
 	Client func(ctx context.Context, id string) (fosite.Client, error)
 	// Changed makes every process forget what it knows of tokens.
 	Changed func(ctx context.Context, tx document.Tx) error
+	// Reused is told, in the transaction that ends the grant for it, that a code or a
+	// refresh token was used once more.
+	Reused func(ctx context.Context, tx document.Tx, grant *Grant) error
 }
 
 // Store keeps the codes, tokens and grants of one site.
@@ -137,9 +140,14 @@ func (s *Store) Commit(ctx context.Context) error {
 	var spent *spentError
 	if errors.As(err, &spent) {
 		b.steps = nil // nothing of it has happened
-		err = errors.Join(err, s.write(ctx, func(tx document.Tx) error { return s.end(ctx, tx, spent.grant) }))
+		err = errors.Join(err, s.write(ctx, func(tx document.Tx) error { return s.end(ctx, tx, spent.grant, s.c.Reused) }))
 	}
 	return err
+}
+
+// Also makes a write together with those of a transaction that fosite makes.
+func (s *Store) Also(ctx context.Context, fn func(ctx context.Context, tx document.Tx) error) error {
+	return s.do(ctx, fn)
 }
 
 // do makes a write: with the others of a transaction, or else at once.

@@ -256,10 +256,13 @@ func (s *Store) DeleteAccessTokenSession(context.Context, string) error { return
 // DeleteRefreshTokenSession does nothing; see DeleteAccessTokenSession.
 func (s *Store) DeleteRefreshTokenSession(context.Context, string) error { return nil }
 
-// RevokeAccessToken ends the grant.
-func (s *Store) RevokeAccessToken(ctx context.Context, grant string) error { return s.End(ctx, grant) }
+// RevokeAccessToken ends the grant: fosite calls it and RevokeRefreshToken for a
+// code or a refresh token that is used once more, and for nothing else that is on.
+func (s *Store) RevokeAccessToken(ctx context.Context, grant string) error {
+	return s.End(ctx, grant, s.c.Reused)
+}
 
-// RevokeRefreshToken ends the grant.
+// RevokeRefreshToken ends the grant; see RevokeAccessToken.
 func (s *Store) RevokeRefreshToken(ctx context.Context, grant string) error {
-	return s.End(ctx, grant)
+	return s.End(ctx, grant, s.c.Reused)
 }
