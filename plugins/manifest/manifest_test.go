@@ -89,6 +89,13 @@ func TestRefused(t *testing.T) {
 		{"event without export", with(`"check"`, `""`), `events["ToDo.validate"]: missing`},
 		{"grant", with(`"http_fetch"`, `"root"`), "grants[0]: expected elevated or one of doc_get"},
 		{"host", with(`api.example.com`, `https://api.example.com`), "allowed_hosts[0]"},
+		{"host in upper case", with(`api.example.com`, `API.example.com`), "allowed_hosts[0]"},
+		{"short address", with(`api.example.com`, `127.1`), "allowed_hosts[0]: expected"},
+		{"hexadecimal address", with(`api.example.com`, `0x7f000001`), "allowed_hosts[0]: expected"},
+		{"number as address", with(`api.example.com`, `2130706433:8080`), "allowed_hosts[0]: expected"},
+		{"below an address", with(`api.example.com`, `*.192.0.2.1`), "allowed_hosts[0]: expected"},
+		{"IPv6 without brackets", with(`api.example.com`, `2001:db8::1`), "allowed_hosts[0]: expected"},
+		{"port out of range", with(`api.example.com`, `api.example.com:70000`), "allowed_hosts[0]: expected"},
 		{"limit", with(`1048576`, `1073741824`), "limits.memory: expected 1 to 268435456, found 1073741824"},
 		{"DocType by name", with(`{"name": "Remark", "fields": []}`, `"Remark"`), "doctypes[0]: expected the JSON of a DocType"},
 		{"negative limit", with(`2000`, `-1`), "limits.wall_ms"},
@@ -159,4 +166,14 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAddressesAsHosts: an address is written as a URL has it.
+func TestAddressesAsHosts(t *testing.T) {
+	for _, host := range []string{"192.0.2.1", "192.0.2.1:8080", "[2001:db8::1]", "[2001:db8::1]:8443"} {
+		text := `{"name": "acme.todo", "version": "1", "abi": 1, "allowed_hosts": ["` + host + `"], "methods": [{"path": "acme.todo.ping"}]}`
+		if _, err := manifest.Parse([]byte(text)); err != nil {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
 }

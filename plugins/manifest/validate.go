@@ -3,8 +3,10 @@ package manifest
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"armature/runtime/abi"
@@ -17,7 +19,8 @@ var (
 	pluginName = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$`)
 	scriptName = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$`)
 	methodPath = regexp.MustCompile(`^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)+$`)
-	hostName   = regexp.MustCompile(`^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:[0-9]{1,5})?$`)
+	hostName   = regexp.MustCompile(`^((\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$`)
+	numericEnd = regexp.MustCompile(`(^|\.)([0-9]+|0x[0-9a-f]*)$`)
 )
 
 // forms says what the names of plugins look like.
@@ -85,8 +88,8 @@ func (m *Manifest) validate(name *regexp.Regexp) error {
 	return first(
 		eachOf("grants", m.Grants, func(s string) bool { return s == Elevated || slices.Contains(Grantable(), s) },
 			"expected "+Elevated+" or one of "+strings.Join(Grantable(), ", ")),
-		eachOf("allowed_hosts", m.AllowedHosts, hostName.MatchString,
-			"expected a lower-case host name such as api.example.com or *.example.com"),
+		eachOf("allowed_hosts", m.AllowedHosts, reachable,
+			"expected a lower-case host name such as api.example.com or *.example.com, an address such as 192.0.2.1 or [2001:db8::1], and a port where it is not the usual"),
 	)
 }
 
@@ -169,4 +172,26 @@ func (l Limits) validate() error {
 		within("http", l.HTTP, abi.MaxHTTP),
 		within("tx_ms", l.TxMs, abi.MaxTxMs),
 	)
+}
+
+// reachable reports whether http_fetch could ever match the pattern of a host. An
+// address in another spelling than the usual, such as 127.1 or 0x7f000001, never
+// would: a name whose last part is a number is an address to some resolvers.
+func reachable(pattern string) bool {
+	match := hostName.FindStringSubmatch(pattern)
+	if match == nil {
+		return false
+	}
+	host := match[1]
+	if port := match[len(match)-1]; port != "" {
+		if n, err := strconv.ParseUint(port[1:], 10, 16); err != nil || n == 0 {
+			return false
+		}
+	}
+	if inner, found := strings.CutPrefix(host, "["); found {
+		a, err := netip.ParseAddr(strings.TrimSuffix(inner, "]"))
+		return err == nil && a.Is6()
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.Is4() || !numericEnd.MatchString(host)
 }
