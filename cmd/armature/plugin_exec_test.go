@@ -129,6 +129,12 @@ func TestServerHasNoTests(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if out, _, err := in.try("", "plugin", "inspect", dir); err == nil || !strings.Contains(out, "error    ") || !strings.Contains(out, "armature1_test") {
+		t.Errorf("inspect: %v\n%s", err, out)
+	}
+	if out, _, err := in.try("", "plugin", "inspect", dir, "--json"); err == nil || !strings.Contains(out, `"error"`) {
+		t.Errorf("inspect --json: %v\n%s", err, out)
+	}
 	if _, stderr, err := in.try("", "plugin", "install", dir); err == nil || !strings.Contains(stderr, "armature1_test") {
 		t.Errorf("installed: %v\n%s", err, stderr)
 	}

@@ -34,7 +34,10 @@ func (a *app) pluginInspectCommand() *cobra.Command {
 				} else {
 					out["pristine"], out["reason"], out["snapshot_bytes"], out["grants_asked"] = info.Pristine, info.Reason, info.SnapshotBytes, asked
 				}
-				return a.printJSON(out)
+				if err := a.printJSON(out); err != nil || loadError == nil {
+					return err
+				}
+				return exitError{1} // what is wrong is in what was printed
 			}
 			w := a.stdout
 			fmt.Fprintf(w, "%s %s (ABI %d, %d KiB)\nhash     %s\n", m.Name, m.Version, m.ABI, len(b.Module)/1024, b.Hash)
@@ -60,6 +63,7 @@ func (a *app) pluginInspectCommand() *cobra.Command {
 			switch {
 			case loadError != nil:
 				fmt.Fprintf(w, "error    %s\n", explain(loadError))
+				return exitError{1}
 			case info.Pristine:
 				fmt.Fprintf(w, "start    from a snapshot of %d KiB\n", info.SnapshotBytes/1024)
 			default:
