@@ -45,8 +45,8 @@ func (t *Tenant) endUser(ctx context.Context, tx document.Tx, by *identity.Calle
 func rawOAuth(endpoint oauth.Endpoint) *httpapi.Raw {
 	return &httpapi.Raw{
 		NoCredentials: true,
-		Serve: func(w http.ResponseWriter, r *http.Request, _ *httpapi.RawCall) error {
-			return endpoint(w, r)
+		Serve: func(w http.ResponseWriter, r *http.Request, call *httpapi.RawCall) error {
+			return endpoint(w, r.WithContext(oauth.WithNames(r.Context(), call.Names)))
 		},
 		Fail: oauth.Fail,
 	}

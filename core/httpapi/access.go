@@ -18,8 +18,12 @@ func (x *exchange) logAccess(answered time.Time) {
 	if log == nil || !log.Enabled() {
 		return
 	}
+	user := x.caller.User
+	if x.named != "" {
+		user = x.named
+	}
 	log.Write(&accesslog.Entry{
-		Time: answered, ID: x.id, Site: x.siteName(), User: x.caller.User, From: x.address(),
+		Time: answered, ID: x.id, Site: x.siteName(), User: user, From: x.address(),
 		Method: x.r.Method, Path: x.loggedPath(), Status: x.w.status, Bytes: x.w.bytes,
 		Took: answered.Sub(x.arrived), Processing: x.processing, Client: x.caller.Client,
 	})

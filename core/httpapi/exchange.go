@@ -25,6 +25,7 @@ type exchange struct {
 	site       *Site
 	release    func()
 	caller     *identity.Caller
+	named      string              // whom a Raw that reads credentials itself has found; for the access log
 	budget     *ratelimit.Decision // nil: unlimited
 	span       trace.Span          // nil: the request is not followed
 	charged    bool

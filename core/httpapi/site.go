@@ -111,6 +111,10 @@ type RawCall struct {
 	exchange *exchange
 }
 
+// Names says to the access log whom the method found the request to be from, where
+// it reads credentials itself. Nothing else looks at it.
+func (c *RawCall) Names(user string) { c.exchange.named = user }
+
 // Args reads the arguments of the request as any method gets them. It consumes
 // the body, which stays readable as r.Body.
 func (c *RawCall) Args() (method.Args, error) {

@@ -67,7 +67,20 @@ func (s *Service) browser(r *http.Request) (*auth.Browser, error) {
 	if auth.BroughtSession(r) != auth.SessionID(r) {
 		return nil, refuse("invalid_request", "A user says who they are by their session, and not by an Authorization header beside it.")
 	}
-	return s.c.Auth.Browser(r.Context(), r)
+	browser, err := s.c.Auth.Browser(r.Context(), r)
+	if names, ok := r.Context().Value(namesKey{}).(func(string)); ok && browser != nil {
+		names(browser.Caller.User)
+	}
+	return browser, err
+}
+
+type namesKey struct{}
+
+// WithNames makes a context whose authorization and consent tell names which user
+// they are for: the endpoints read the session themselves, and the access log is to
+// say whose it was.
+func WithNames(ctx context.Context, names func(user string)) context.Context {
+	return context.WithValue(ctx, namesKey{}, names)
 }
 
 // refuseTwo shows a refusal of browser's to the user.

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"armature/core/accesslog"
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
@@ -196,6 +197,12 @@ func (s *Server) serve(t testing.TB, trusted proxy.Trusted) string {
 	srv := httptest.NewServer(httpapi.New(httpapi.Config{Sites: s.set, Ready: s.set.Ready, Proxies: trusted}))
 	t.Cleanup(srv.Close)
 	return srv.URL
+}
+
+// Logged serves the same sites with an access log until stop is called.
+func (s *Server) Logged(log *accesslog.Log) (url string, stop func()) {
+	srv := httptest.NewServer(httpapi.New(httpapi.Config{Sites: s.set, Ready: s.set.Ready, Access: log}))
+	return srv.URL, srv.Close
 }
 
 // As makes API keys for a user and a client that uses them.
