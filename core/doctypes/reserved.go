@@ -11,8 +11,8 @@ var reserved = func() map[string]bool {
 		"Site Secret", "Site Migration", "Login Failure", "Password Reset", "Password Reset Wish",
 
 		"API Key", "Authentication Factor", "Dead Letter", "Device Authorization", "Email Account", "Email Queue", "Email Template",
-		"Job", "Job Schedule", "Notification", "Passkey", "Publisher", "Recovery Code", "Saved View", "Scheduled Job", "Service Account",
-		"Site Usage", "Social Login Key", "User Invitation", "Webhook", "Webhook Delivery", "Webhook Field", "Webhook Header",
+		"Job", "Job Schedule", "Notification", "Passkey", "Recovery Code", "Saved View", "Scheduled Job", "Service Account",
+		"Site Usage", "Social Login Key", "User Invitation", "Webhook", "Webhook Attempt", "Webhook Field", "Webhook Header",
 	} {
 		all[strings.ToLower(name)] = true
 	}
