@@ -33,6 +33,7 @@ func (a *app) pluginInspectCommand() *cobra.Command {
 					out["error"] = explain(loadError)
 				} else {
 					out["pristine"], out["reason"], out["snapshot_bytes"], out["grants_asked"] = info.Pristine, info.Reason, info.SnapshotBytes, asked
+					out["does"] = grant.InWords(asked)
 				}
 				if err := a.printJSON(out); err != nil || loadError == nil {
 					return err
@@ -52,10 +53,13 @@ func (a *app) pluginInspectCommand() *cobra.Command {
 			}
 			for _, g := range asked {
 				approval := ""
-				if grant.NeedsApproval(g) {
-					approval = "  (an administrator has to approve it)"
+				switch {
+				case grant.NeedsApproval(g, true):
+					approval = "; waits for an approval"
+				case grant.NeedsApproval(g, false):
+					approval = "; waits for an approval, unless it lies in the folder of a server"
 				}
-				fmt.Fprintf(w, "grant    %s%s\n", g, approval)
+				fmt.Fprintf(w, "grant    %s: %s%s\n", g, grant.InWords([]string{g})[0], approval)
 			}
 			for _, l := range grant.AskedLimits(m.Limits) {
 				fmt.Fprintf(w, "limit    %s  (to be approved where it is not put into a folder of the server)\n", grant.Words(l))

@@ -32,6 +32,7 @@ func TestHosted(t *testing.T) {
 		if out := at("plugin", "install", built); !strings.Contains(out, "installed acme.todo") {
 			t.Errorf("install: %s", out)
 		}
+		at("plugin", "approve", "acme.todo")
 		s.want("GET", "/api/method/acme.todo.summary", nil)
 		if out := at("plugin", "run", "acme.todo.echo", `{"a": "b"}`); strings.TrimSpace(out) != `{"a":"b"}` {
 			t.Errorf("run: %s", out)

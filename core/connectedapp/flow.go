@@ -224,7 +224,7 @@ func (s *Service) admit(ctx context.Context, caller *identity.Caller, appID stri
 // admitChange admits whoever may read the app to begin and end a connection of
 // their own, but a narrowed token only with the scope to write.
 func (s *Service) admitChange(ctx context.Context, caller *identity.Caller, appID string) error {
-	if err := s.admit(ctx, caller, appID, permission.Read); err != nil || caller.Scopes == nil {
+	if err := s.admit(ctx, caller, appID, permission.Read); err != nil || !caller.Narrowed() {
 		return err
 	}
 	anyRole := *caller

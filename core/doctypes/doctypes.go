@@ -109,6 +109,9 @@ func parse(text []byte) (*builtin, error) {
 	if err := json.Unmarshal(text, &b.Definition); err != nil {
 		return nil, err
 	}
+	for _, key := range []string{"protection", "protected_fields", "decided_fields"} {
+		delete(b.values, key) // see Protection: nothing that a site stores or changes
+	}
 	sum := sha256.Sum256(text)
 	b.hash = hex.EncodeToString(sum[:])
 	return b, nil

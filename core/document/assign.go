@@ -125,15 +125,6 @@ func (a *assignment) row(child *doctype.DocType, stored map[string]*doctype.Docu
 	return row, nil
 }
 
-// Assign puts values into the document of an event that comes before the write,
-// as a handler sets them: any field, child tables included, but nothing of what
-// the platform itself keeps about a document. Errors: those of values their
-// fields cannot hold.
-func (s *Service) Assign(ev *Event, values map[string]any) error {
-	a := &assignment{s: s, caller: ev.Caller, levels: permission.AllLevels}
-	return a.document(ev.Doc, values, false)
-}
-
 // applyDefaults fills what is empty in a new document before the values that
 // were sent go in (reference, section 2.2).
 func (s *Service) applyDefaults(doc *doctype.Document, caller *identity.Caller) {

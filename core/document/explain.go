@@ -28,7 +28,7 @@ func (s *Service) explain(ctx context.Context, tx Tx, caller *identity.Caller, d
 	}
 	x := &Explanation{User: caller.User, DocType: doctype, Name: name, Right: right.String(), Roles: caller.Roles, Because: []string{}}
 	say := func(format string, args ...any) { x.Because = append(x.Because, fmt.Sprintf(format, args...)) }
-	if !inScope(caller, dt, right) {
+	if err := s.inScope(caller, dt, right); err != nil {
 		say("the token's scopes do not reach %s on %s", right, doctype)
 		return x, nil
 	}

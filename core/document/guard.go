@@ -34,8 +34,8 @@ type way struct {
 // guard makes the guard; a right the caller can have on no document at all is a
 // fault, and so is one that the caller's token does not reach.
 func (s *Service) guard(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, right permission.Right) (*guard, error) {
-	if !inScope(caller, dt, right) {
-		return nil, outOfScope(dt, right)
+	if err := s.inScope(caller, dt, right); err != nil {
+		return nil, err
 	}
 	g := &guard{caller: caller, dt: dt, right: right, access: permission.For(dt.Permissions, caller, right)}
 	if caller.Unchecked() {

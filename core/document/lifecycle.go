@@ -80,6 +80,11 @@ func (s *Service) addComment(ctx context.Context, tx Tx, caller *identity.Caller
 	if _, err := s.get(ctx, tx, caller, doctype, name, permission.Read, false); err != nil {
 		return nil, err
 	}
+	if caller.Frame != nil { // whose plugin has to be granted it; a token that reads may comment
+		if err := s.inScope(caller, dt, permission.Create); err != nil {
+			return nil, err
+		}
+	}
 	values := map[string]any{
 		"reference_doctype": doctype, "reference_name": name, "content": text,
 		"comment_by": caller.FullName, "comment_email": caller.User,

@@ -18,6 +18,9 @@ func (s *Service) rename(ctx context.Context, tx Tx, caller *identity.Caller, do
 	if err != nil {
 		return nil, err
 	}
+	if err := s.protectAll(caller, before.Type); err != nil {
+		return nil, err
+	}
 	r := &renaming{s: s, tx: tx, caller: caller, dt: before.Type, old: before.Name(), new: strings.TrimSpace(new)}
 	if err := r.check(); err != nil {
 		return nil, err

@@ -1,58 +1,72 @@
 package document
 
 import (
-	"net/url"
-	"strings"
-
 	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
+	"armature/core/scope"
 )
 
-// reading are the rights a scope resource:<DocType>:read covers; the others
-// need :write, which covers these too: who changes a document is shown it.
+// reading are the rights that read is in a scope; the others have words of their
+// own there, or belong to write as a whole.
 const reading = permission.Select | permission.Read | permission.Report | permission.Export | permission.Print
 
-// inScope reports whether the caller's credential reaches a right on a DocType.
-// It is asked of everybody, Administrator and elevated callers included: a token
-// never exceeds what its user agreed to.
-func inScope(caller *identity.Caller, dt *doctype.DocType, right permission.Right) bool {
-	if caller.Scopes == nil {
-		return true
+// scoped is a right as scopes know it.
+func scoped(right permission.Right) scope.Right {
+	switch {
+	case right&^reading == 0:
+		return scope.Read
+	case right == permission.Create:
+		return scope.Create
+	case right == permission.Write:
+		return scope.Update
+	case right == permission.Delete:
+		return scope.Delete
+	case right&^(permission.Submit|permission.Cancel|permission.Amend) == 0:
+		return scope.Submit
 	}
-	for _, scope := range caller.Scopes {
-		if scope == "all" {
-			return true
-		}
-		rest, ok := strings.CutPrefix(scope, "resource:")
-		if !ok {
-			continue
-		}
-		name, access, _ := cutLast(rest, ":")
-		if access != "write" && (access != "read" || right&^reading != 0) {
-			continue
-		}
-		if decoded, err := url.PathUnescape(name); name == "*" || err == nil && decoded == dt.Name {
-			return true
-		}
-	}
-	return false
+	return scope.Write
 }
 
-// scopeError is the cause of a refusal by scope. The HTTP edge finds it by its
-// method NeededScope and tells the client which scope to ask for.
+// inScope refuses a right that a token of the caller, or the plugin in whose
+// frame the caller acts, does not reach. It is asked of everybody, Administrator
+// and elevated callers included: a token never exceeds what its user agreed to,
+// and a plugin never what it was given.
+func (s *Service) inScope(caller *identity.Caller, dt *doctype.DocType, right permission.Right) error {
+	if !caller.Narrowed() {
+		return nil
+	}
+	r := scoped(right)
+	if set := caller.Document(dt.Name, madeBy(dt), s.protection[dt.Name].Platform, r); set != nil {
+		return outOfScope(set, dt.Name, right, r)
+	}
+	return nil
+}
+
+// madeBy is the module of a DocType that was made at run time.
+func madeBy(dt *doctype.DocType) string {
+	if dt.Custom {
+		return dt.Module
+	}
+	return ""
+}
+
+// scopeError is the cause of a refusal by a token's scopes. The HTTP edge finds
+// it by its method NeededScope and tells the client which scope to ask for.
 type scopeError struct{ scope string }
 
 func (e *scopeError) Error() string       { return "the token lacks the scope " + e.scope }
 func (e *scopeError) NeededScope() string { return e.scope }
 
-func outOfScope(dt *doctype.DocType, right permission.Right) error {
-	scope := "resource:" + url.PathEscape(dt.Name) + ":write"
-	if right&^reading == 0 {
-		scope = "resource:" + url.PathEscape(dt.Name) + ":read"
+func outOfScope(set *scope.Set, name string, right permission.Right, r scope.Right) error {
+	if set.Plugin() != "" {
+		return fault.Denied("The plugin %s is not granted %s on this site", set.Plugin(), scope.Of(name, r))
 	}
-	e := fault.Wrap(fault.Permission, "", &scopeError{scope}, "The token does not allow %s access to %s", right, dt.Name)
+	if r != scope.Read {
+		r = scope.Write // what clients are told of; a narrower one would do
+	}
+	e := fault.Wrap(fault.Permission, "", &scopeError{scope.Of(name, r).Token()}, "The token does not allow %s access to %s", right, name)
 	e.Quiet = true
 	return e
 }

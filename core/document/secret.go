@@ -7,6 +7,7 @@ import (
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/permission"
+	"armature/core/scope"
 )
 
 // Sealer encrypts what must not lie readable in the database. *site.Secret
@@ -50,6 +51,11 @@ func (s *Service) password(ctx context.Context, tx Tx, caller *identity.Caller, 
 	doc, err := s.get(ctx, tx, caller, doctype, name, permission.Read, false)
 	if err != nil {
 		return "", err
+	}
+	// No wildcard of a plugin's grants reaches a secret, and the platform's own are
+	// shown to none.
+	if in := caller.Frame; in != nil && (s.Platform(doctype) || !in.Names(doctype, scope.Read) && !in.Owns(doctype, madeBy(doc.Type))) {
+		return "", fault.Denied("The plugin %s may not read the passwords of %s: it is not granted %s by name", in.Plugin(), doctype, scope.Of(doctype, scope.Read))
 	}
 	f := doc.Type.Field(field)
 	if f == nil || !f.IsPassword() || f.Index < 0 {

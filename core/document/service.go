@@ -30,18 +30,20 @@ type Service struct {
 	clock   func() time.Time
 	log     *slog.Logger
 
-	reserved func(name string) bool
+	protection map[string]Protection
+	reserved   func(name string) bool
 }
 
 // ServiceConfig is what a Service needs.
 type ServiceConfig struct {
-	Store   Store
-	Catalog *doctype.Catalog
-	Hooks   []Hooks          // in the order they run, after the platform's own
-	Beyond  Beyond           // nil: nothing beyond the rules of roles
-	Sealer  Sealer           // seals Password fields; nil: they cannot be stored
-	Now     func() time.Time // the site's wall clock, in the site's zone
-	Logger  *slog.Logger
+	Store      Store
+	Catalog    *doctype.Catalog
+	Hooks      []Hooks               // in the order they run, after the platform's own
+	Beyond     Beyond                // nil: nothing beyond the rules of roles
+	Protection map[string]Protection // of the platform's DocTypes, by name
+	Sealer     Sealer                // seals Password fields; nil: they cannot be stored
+	Now        func() time.Time      // the site's wall clock, in the site's zone
+	Logger     *slog.Logger
 
 	// Reserved reports whether a new DocType may not have a name: the platform keeps
 	// it for itself. nil: every name may be had.
@@ -50,7 +52,10 @@ type ServiceConfig struct {
 
 // NewService makes the door to one site's documents.
 func NewService(c ServiceConfig) *Service {
-	s := &Service{store: c.Store, catalog: c.Catalog, beyond: c.Beyond, sealer: c.Sealer, clock: c.Now, log: c.Logger, reserved: c.Reserved}
+	s := &Service{
+		store: c.Store, catalog: c.Catalog, beyond: c.Beyond, sealer: c.Sealer, clock: c.Now, log: c.Logger,
+		protection: c.Protection, reserved: c.Reserved,
+	}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -128,11 +133,45 @@ const maxEvents = 10
 
 type eventDepth struct{}
 
-// fire offers an event to every hook of the DocType, in order.
+// fire offers an event to every hook of the DocType: before a write to plugins
+// first, so that what they have changed passes all that the platform checks, and
+// otherwise in the order of the hooks.
 func (s *Service) fire(ctx context.Context, name string, tx Tx, caller *identity.Caller, doc, before *doctype.Document) error {
+	if name != BeforeInsert {
+		return s.fireTo(ctx, everybody, name, tx, caller, doc, before)
+	}
+	if err := s.fireTo(ctx, guests, name, tx, caller, doc, before); err != nil {
+		return err
+	}
+	return s.fireTo(ctx, platform, name, tx, caller, doc, before)
+}
+
+// fireBefore offers the events before a write: all of them to plugins, and then
+// all of them to the platform.
+func (s *Service) fireBefore(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *doctype.Document, events []string) error {
+	for _, to := range []audience{guests, platform} {
+		for _, name := range events {
+			if err := s.fireTo(ctx, to, name, tx, caller, doc, before); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// audience is to whom an event is offered.
+type audience uint8
+
+const (
+	everybody audience = iota
+	guests             // hooks that run code that is not the platform's
+	platform
+)
+
+func (s *Service) fireTo(ctx context.Context, to audience, name string, tx Tx, caller *identity.Caller, doc, before *doctype.Document) error {
 	deeper := false
 	for _, h := range s.hooks {
-		if !h.Handles(doc.Type.Name) {
+		if !h.Handles(doc.Type.Name) || to != everybody && h.Guest(doc.Type.Name) != (to == guests) {
 			continue
 		}
 		if !deeper {

@@ -81,7 +81,7 @@ func column(page [][]any, columns ...int) []any {
 // objects by name: all readable columns, no child tables, no doctype key.
 func (s *Service) linked(ctx context.Context, tx Tx, caller *identity.Caller, typeName string, names []any) (map[string][]byte, error) {
 	dt := s.Schema().DocType(typeName)
-	if dt == nil || dt.Single || dt.Child || len(names) == 0 || !readsSome(caller, dt) {
+	if dt == nil || dt.Single || dt.Child || len(names) == 0 || !s.readsSome(caller, dt) {
 		return nil, nil
 	}
 	r, err := s.resolve(ctx, tx, caller, dt, &query.Query{
@@ -108,7 +108,7 @@ func (s *Service) linked(ctx context.Context, tx Tx, caller *identity.Caller, ty
 }
 
 // readsSome reports whether the caller may read any document of the DocType.
-func readsSome(caller *identity.Caller, dt *doctype.DocType) bool {
-	return inScope(caller, dt, permission.Read) &&
+func (s *Service) readsSome(caller *identity.Caller, dt *doctype.DocType) bool {
+	return s.inScope(caller, dt, permission.Read) == nil &&
 		(permission.For(dt.Permissions, caller, permission.Read) != permission.None || slices.Contains(caller.Shared, dt.Name))
 }

@@ -26,6 +26,9 @@ func (s *Service) create(ctx context.Context, tx Tx, caller *identity.Caller, do
 	if err != nil {
 		return nil, err
 	}
+	if err := s.protectAll(caller, dt); err != nil {
+		return nil, err
+	}
 	levels := permission.LevelsFor(dt.Permissions, caller, permission.Write) | 1
 	return s.insert(ctx, tx, caller, dt, values, levels, g)
 }
@@ -38,8 +41,12 @@ func (s *Service) insert(ctx context.Context, tx Tx, caller *identity.Caller, dt
 		return nil, err
 	}
 	s.applyDefaults(doc, caller)
+	unset := doc.Clone()
 	a := &assignment{s: s, caller: caller, levels: levels, status: true}
 	if err := a.document(doc, values, true); err != nil {
+		return nil, err
+	}
+	if err := s.protect(caller, doc, unset); err != nil {
 		return nil, err
 	}
 	s.stamp(doc, nil, caller)
@@ -106,6 +113,9 @@ func (s *Service) update(ctx context.Context, tx Tx, caller *identity.Caller, do
 	levels := permission.LevelsFor(dt.Permissions, caller, permission.Write) | 1
 	a := &assignment{s: s, caller: caller, levels: levels, status: true}
 	if err := a.document(doc, values, false); err != nil {
+		return nil, err
+	}
+	if err := s.protect(caller, doc, before); err != nil {
 		return nil, err
 	}
 	if err := s.admitStatus(ctx, tx, caller, doc, before); err != nil {
@@ -224,6 +234,9 @@ func stampRow(doc *doctype.Document, table string, i int, row *doctype.Document,
 
 func (s *Service) delete(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) error {
 	doc, err := s.get(ctx, tx, caller, doctype, name, permission.Delete, true)
+	if err == nil {
+		err = s.protectAll(caller, doc.Type)
+	}
 	if err != nil {
 		return err
 	}

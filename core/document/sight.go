@@ -67,8 +67,8 @@ func searchable(dt *doctype.DocType) []string {
 // that the caller may read, in tables and with fields of the caller's levels.
 func (s *Service) sightOfRows(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, parent string) (*sight, error) {
 	if parent == "" && caller.Elevated {
-		if !inScope(caller, dt, permission.Read) {
-			return nil, outOfScope(dt, permission.Read)
+		if err := s.inScope(caller, dt, permission.Read); err != nil {
+			return nil, err
 		}
 		return &sight{levels: permission.AllLevels}, nil
 	}
@@ -77,7 +77,7 @@ func (s *Service) sightOfRows(ctx context.Context, tx Tx, caller *identity.Calle
 		return nil, denied(caller, dt, permission.Read, "")
 	}
 	of, err := s.sightOf(ctx, tx, caller, p)
-	if fault.KindOf(err) == fault.Permission && inScope(caller, p, permission.Read) {
+	if fault.KindOf(err) == fault.Permission && s.inScope(caller, p, permission.Read) == nil {
 		return nil, denied(caller, dt, permission.Read, "")
 	}
 	if err != nil {

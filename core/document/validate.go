@@ -59,7 +59,7 @@ func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, d
 	if err := s.fetch(ctx, tx, caller, doc, before); err != nil {
 		return err
 	}
-	if err := s.fireAll(ctx, tx, caller, doc, before, beforeWrite(doc, before)); err != nil {
+	if err := s.fireBefore(ctx, tx, caller, doc, before, beforeWrite(doc, before)); err != nil {
 		return err
 	}
 	stampRows(doc, caller) // hooks may have added rows

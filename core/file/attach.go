@@ -8,6 +8,7 @@ import (
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/query"
+	"armature/core/scope"
 )
 
 // attachFields are the Attach fields of each DocType of one schema.
@@ -144,6 +145,9 @@ func belongs(f *doctype.Document, to Info) bool {
 // one of a row that a row of the same table takes the place of.
 func (s *Service) takes(ev *document.Event, known, doc *doctype.Document, f *doctype.Field) bool {
 	at, mine := infoOf(known), !ev.Caller.IsGuest() && known.Owner() == ev.Caller.User
+	if in := ev.Caller.Frame; in != nil && !in.Document(DocType, false, scope.Read) {
+		mine = false // a plugin takes no file along that it may not read
+	}
 	if !at.attached() {
 		return mine
 	}

@@ -113,10 +113,10 @@ func elevated(caller *identity.Caller) *identity.Caller {
 }
 
 // consequence is the caller where Files follow from a change of another
-// document, which the token reached: it need not reach Files as well.
+// document, which the token or plugin reached: it need not reach Files as well.
 func consequence(caller *identity.Caller) *identity.Caller {
 	as := elevated(caller)
-	as.Scopes = nil
+	as.Scopes, as.Frame = nil, nil
 	return as
 }
 

@@ -28,6 +28,7 @@ import (
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/scope"
 	"armature/core/store"
 )
 
@@ -39,9 +40,9 @@ var callers = map[string]*identity.Caller{
 	"manager": {User: "manager@example.com", Desk: true,
 		Roles: []string{identity.SystemManager, identity.DeskUser, identity.All, identity.Guest}},
 	"narrow": {User: "ann@example.com", Desk: true, Roles: []string{identity.DeskUser, identity.All, identity.Guest},
-		Scopes: []string{"resource:Case:write"}},
+		Scopes: []*scope.Set{scope.Token("resource:Case:write")}},
 	"reader": {User: "ann@example.com", Desk: true, Roles: []string{identity.DeskUser, identity.All, identity.Guest},
-		Scopes: []string{"resource:File:read"}},
+		Scopes: []*scope.Set{scope.Token("resource:File:read")}},
 	"web": {User: "web@example.com", Roles: []string{identity.All, identity.Guest}},
 }
 

@@ -69,7 +69,7 @@ func (t *Tenant) base(r *http.Request) string {
 func (t *Tenant) rotateSecret() *method.Method {
 	return &method.Method{
 		Path: oauth.Prefix + "rotate_client_secret", Verbs: []string{http.MethodPost},
-		Roles: []string{identity.SystemManager}, Writes: true,
+		Roles: []string{identity.SystemManager}, Writes: true, Credentials: true,
 		Description: "Gives an OAuth client another secret, which is shown this once. The one before it stops working.",
 		Func: func(ctx context.Context, call *method.Call) (any, error) {
 			id, err := call.Args.Need("client_id")

@@ -148,9 +148,13 @@ func (s *Set) openTenant(ctx context.Context, r *Record) (t *Tenant, err error) 
 		}
 	}
 	hooks = append(hooks, departure{func() *document.Service { return t.Documents }, guests}, document.Platform(t.OAuth.Reveal()))
+	protection, err := doctypes.Protection()
+	if err != nil {
+		return nil, err
+	}
 	t.Documents = document.NewService(document.ServiceConfig{
 		Store: t.Store, Catalog: catalog, Hooks: hooks, Beyond: t.Files, Sealer: secret, Now: t.Site.Now, Logger: t.log,
-		Reserved: doctypes.Reserved,
+		Reserved: doctypes.Reserved, Protection: protection,
 	})
 	t.Connected = connectedapp.New(connectedapp.Config{
 		Store: t.Store, Catalog: catalog, Documents: t.Documents, Secret: secret, Egress: s.c.Egress, Now: t.Site.Now,

@@ -22,6 +22,7 @@ import (
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/scope"
 	"armature/core/site"
 	"armature/core/store"
 )
@@ -32,11 +33,11 @@ var callers = map[string]*identity.Caller{
 	"desk": {User: "desk@example.com", FullName: "Desk", Desk: true,
 		Roles: []string{identity.DeskUser, identity.All, identity.Guest}},
 	"web":         {User: "web@example.com", FullName: "Web", Roles: []string{identity.All, identity.Guest}},
-	"todo-reader": {User: identity.Administrator, Desk: true, Scopes: []string{"resource:ToDo:read"}},
-	"todo-writer": {User: "web@example.com", Elevated: true, Scopes: []string{"resource:ToDo:write", "resource:Note%20Seen%20By:read"}},
-	"all-reader":  {User: identity.Administrator, Desk: true, Scopes: []string{"resource:*:read"}},
-	"anything":    {User: identity.Administrator, Desk: true, Scopes: []string{"all"}},
-	"scoped":      {User: "web@example.com", Roles: []string{identity.All, identity.Guest}, Scopes: []string{"openid", "method:test.*"}},
+	"todo-reader": {User: identity.Administrator, Desk: true, Scopes: []*scope.Set{scope.Token("resource:ToDo:read")}},
+	"todo-writer": {User: "web@example.com", Elevated: true, Scopes: []*scope.Set{scope.Token("resource:ToDo:write", "resource:Note%20Seen%20By:read")}},
+	"all-reader":  {User: identity.Administrator, Desk: true, Scopes: []*scope.Set{scope.Token("resource:*:read")}},
+	"anything":    {User: identity.Administrator, Desk: true, Scopes: []*scope.Set{scope.Token("all")}},
+	"scoped":      {User: "web@example.com", Roles: []string{identity.All, identity.Guest}, Scopes: []*scope.Set{scope.Token("openid", "method:test.*")}},
 }
 
 // testSite is a site on a real database, behind the whole handler.

@@ -7,6 +7,7 @@ import (
 
 	"armature/core/fault"
 	"armature/core/identity"
+	"armature/core/scope"
 )
 
 var defaultVerbs = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete}
@@ -26,11 +27,43 @@ func admit(m *Method, verb string, caller *identity.Caller) error {
 	if !m.hasRole(caller) {
 		return fault.Denied("User %s may not call %s", caller.User, m.Path)
 	}
-	if !m.AnyScope && !inScope(caller.Scopes, m.Path) {
-		return outOfScope(m.Path)
+	return m.inScope(caller)
+}
+
+// inScope refuses a method that a token of the caller, or the plugin in whose
+// frame the caller acts, does not reach. Scopes are never skipped, not for
+// Administrator and not for an elevated caller.
+func (m *Method) inScope(caller *identity.Caller) error {
+	for _, set := range caller.Scopes {
+		if !m.AnyScope && !set.Method(m.Path, m.named()) {
+			return outOfScope(m.Path)
+		}
+	}
+	in := caller.Frame
+	switch {
+	case in == nil || m.AnyScope && m.Ordinary:
+		return nil
+	case m.Plugin == in.Plugin():
+		return nil // its own
+	case !in.Method(m.Path, m.named()):
+		return fault.Denied("The plugin %s is not granted %s on this site", in.Plugin(), scope.Methods(m.Path))
+	case m.Credentials && !caller.Platform():
+		return fault.Denied("The plugin %s may not call %s: it is not granted platform on this site", in.Plugin(), m.Path)
 	}
 	return nil
 }
+
+// Ordinary reports whether a wildcard of a plugin's grants covers the path: it is
+// none of the platform's own methods, or one that reaches documents alone.
+func Ordinary(path string) bool {
+	if head, _, dotted := strings.Cut(path, "."); dotted && head != "framework" {
+		return true
+	}
+	return slices.ContainsFunc(Framework(""), func(m *Method) bool { return m.Path == path && m.Ordinary })
+}
+
+// named reports whether no wildcard of a plugin's grants covers the method.
+func (m *Method) named() bool { return m.Plugin == "" && !m.Ordinary || m.Powerful }
 
 func (m *Method) allows(verb string) bool {
 	if verb == http.MethodHead || verb == http.MethodOptions {
@@ -44,28 +77,6 @@ func (m *Method) allows(verb string) bool {
 
 func (m *Method) hasRole(caller *identity.Caller) bool {
 	return len(m.Roles) == 0 || caller.Unchecked() || slices.ContainsFunc(m.Roles, caller.HasRole)
-}
-
-// inScope reports whether a credential may call the path. Scopes are never
-// skipped, not for Administrator and not for an elevated caller: a token does
-// not exceed what its user agreed to.
-func inScope(scopes []string, path string) bool {
-	if scopes == nil {
-		return true
-	}
-	for _, scope := range scopes {
-		if scope == "all" {
-			return true
-		}
-		name, ok := strings.CutPrefix(scope, "method:")
-		if !ok {
-			continue
-		}
-		if prefix, wild := strings.CutSuffix(name, "*"); name == path || wild && strings.HasPrefix(path, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // scopeError is the cause of a refusal by scope. The HTTP edge finds it by its

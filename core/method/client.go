@@ -48,6 +48,13 @@ func clientMethods() []*Method {
 	for _, m := range methods {
 		m.Path = prefix + m.Path
 		m.AnyScope = true
+		switch m.Path {
+		case prefix + "get_password":
+			m.Credentials = true
+		case prefix + "explain_permission": // which tells of others
+		default:
+			m.Ordinary = true
+		}
 		m.Writes = m.Verbs != nil
 	}
 	return methods

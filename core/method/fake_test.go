@@ -8,6 +8,7 @@ import (
 	"armature/core/document"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/scope"
 )
 
 // fakeStore plays the transactions of a store without a database.
@@ -105,7 +106,11 @@ func newService(t *testing.T, st document.Store, methods ...*method.Method) *met
 }
 
 func user(scopes ...string) *identity.Caller {
-	return &identity.Caller{User: "u@example.com", Roles: []string{identity.All}, Scopes: scopes}
+	c := &identity.Caller{User: "u@example.com", Roles: []string{identity.All}}
+	if scopes != nil {
+		c.Scopes = []*scope.Set{scope.Token(scopes...)}
+	}
+	return c
 }
 
 func call(verb, path string) method.Invocation {

@@ -22,7 +22,18 @@ type Method struct {
 	AllowGuest bool
 	Roles      []string // one of which the caller needs; nil: any
 	Writes     bool     // it writes, so a GET takes the writer (and is rolled back)
-	AnyScope   bool     // a narrowed token may call it without a method: scope
+	AnyScope   bool     // a narrowed caller may call it without a method: scope
+
+	// Plugin is whose method it is; empty: the platform's own. No wildcard of a
+	// plugin's grants covers one of the platform's, unless it is Ordinary: one that
+	// reaches documents alone, by the rights on them. Nor does one cover a plugin's
+	// that is Powerful: whose plugin may pass roles by, or reaches the platform.
+	// Credentials marks a method that makes or shows credentials, which a plugin
+	// calls only with the grant platform.
+	Plugin      string
+	Ordinary    bool
+	Powerful    bool
+	Credentials bool
 
 	// What the description of the API says of it; all may be empty.
 	Description  string

@@ -11,6 +11,7 @@ import (
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/scope"
 )
 
 func TestTableRefuses(t *testing.T) {
@@ -59,9 +60,9 @@ func TestAdmission(t *testing.T) {
 	)
 	guest, admin := identity.Anonymous(), identity.Root()
 	narrowAdmin := *admin
-	narrowAdmin.Scopes = []string{"openid"}
+	narrowAdmin.Scopes = []*scope.Set{scope.Token("openid")}
 	inRole := &identity.Caller{User: "b", Roles: []string{"B"}}
-	elevated := &identity.Caller{User: "e", Elevated: true, Scopes: []string{"method:other"}}
+	elevated := &identity.Caller{User: "e", Elevated: true, Scopes: []*scope.Set{scope.Token("method:other")}}
 	tests := []struct {
 		name   string
 		verb   string
@@ -85,7 +86,7 @@ func TestAdmission(t *testing.T) {
 		{"scope of everything", "GET", "t.any", user("method:*"), true},
 		{"scope of another", "GET", "t.any", user("method:t.an"), false},
 		{"not narrowed", "GET", "t.any", user(), true},
-		{"empty scopes", "GET", "t.any", &identity.Caller{User: "u", Scopes: []string{}}, false},
+		{"empty scopes", "GET", "t.any", &identity.Caller{User: "u", Scopes: []*scope.Set{scope.Token()}}, false},
 		{"scope of a resource", "GET", "t.any", user("resource:*:read"), false},
 		{"scope not asked", "GET", "t.free", user("openid"), true},
 		{"scopes narrow Administrator", "GET", "t.any", &narrowAdmin, false},
@@ -218,7 +219,7 @@ func TestNested(t *testing.T) {
 	nest := func(path string) fn {
 		return func(ctx context.Context, c *method.Call) (any, error) {
 			tx, _ = c.Tx.(*fakeTx)
-			res, err := c.Methods.Nested(ctx, c, path, method.ArgsMap(map[string]any{"a": "1"}))
+			res, err := c.Methods.Nested(ctx, c, c.Caller, path, method.ArgsMap(map[string]any{"a": "1"}))
 			return res.Message, err
 		}
 	}
@@ -239,7 +240,7 @@ func TestNested(t *testing.T) {
 		&m{Path: "t.fails", Func: func(context.Context, *method.Call) (any, error) { return nil, fault.Invalid("", "no") }},
 		&m{Path: "t.catches", Func: func(ctx context.Context, c *method.Call) (any, error) {
 			tx, _ = c.Tx.(*fakeTx)
-			_, err := c.Methods.Nested(ctx, c, "t.fails", method.Args{})
+			_, err := c.Methods.Nested(ctx, c, c.Caller, "t.fails", method.Args{})
 			return err != nil, nil
 		}},
 		&m{Path: "t.endless", Func: nest("t.endless")},
@@ -266,7 +267,7 @@ func TestNestedInAViewTakesNoSavepoint(t *testing.T) {
 	var tx *fakeTx
 	s := newService(t, &fakeStore{}, &method.Method{Path: "t.m", Func: func(ctx context.Context, c *method.Call) (any, error) {
 		tx = c.Tx.(*fakeTx)
-		return c.Methods.Nested(ctx, c, "ping", method.Args{})
+		return c.Methods.Nested(ctx, c, c.Caller, "ping", method.Args{})
 	}})
 	if _, err := s.Run(context.Background(), call("GET", "t.m")); err != nil || tx.savepoints != 0 {
 		t.Errorf("%v, %+v", err, tx)
@@ -277,7 +278,7 @@ func TestNestedWritePassesReadOnlyOn(t *testing.T) {
 	st := &fakeStore{}
 	s := newService(t, st,
 		&method.Method{Path: "t.parent", Func: func(ctx context.Context, c *method.Call) (any, error) {
-			res, err := c.Methods.Nested(ctx, c, "t.write", method.Args{})
+			res, err := c.Methods.Nested(ctx, c, c.Caller, "t.write", method.Args{})
 			return res.Message, err
 		}},
 		&method.Method{Path: "t.write", Func: func(ctx context.Context, c *method.Call) (any, error) { return c.Tx.Next(ctx, "n") }},
@@ -310,7 +311,7 @@ func TestNestedStaysInItsGeneration(t *testing.T) {
 	g.old = &fakePlugins{methods: map[string]*method.Method{
 		"acme.b": {Path: "acme.b", Func: do("old")},
 		"acme.a": {Path: "acme.a", Func: func(ctx context.Context, c *method.Call) (any, error) {
-			res, err := c.Methods.Nested(ctx, c, "acme.b", method.Args{})
+			res, err := c.Methods.Nested(ctx, c, c.Caller, "acme.b", method.Args{})
 			return res.Message, err
 		}},
 	}}

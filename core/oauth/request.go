@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/ory/fosite"
+
+	"armature/core/scope"
 )
 
 // authorization is a request for authorization that was found in order.
@@ -129,9 +131,9 @@ func checkScope(a *authorization, q url.Values) error {
 	if len(a.scopes) == 0 {
 		a.scopes = a.client.scopes
 	}
-	for _, scope := range a.scopes {
-		if !wellFormed(scope) || !covered(a.client.scopes, scope) {
-			return refuse("invalid_scope", "The client may not ask for the scope "+scope+".")
+	for _, one := range a.scopes {
+		if !wellFormed(one) || !scope.Covered(a.client.scopes, one) {
+			return refuse("invalid_scope", "The client may not ask for the scope "+one+".")
 		}
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/oauth/oauthstore"
+	"armature/core/scope"
 	"armature/core/site"
 )
 
@@ -82,7 +83,7 @@ func (s *Service) compose() *fosite.Fosite {
 		OmitRedirectScopeParam:         true,
 		EnforcePKCEForPublicClients:    true,
 		EnablePKCEPlainChallengeMethod: true,
-		ScopeStrategy:                  covered,
+		ScopeStrategy:                  scope.Covered,
 		MinParameterEntropy:            1,
 		// Whether a redirect URI may be reached in clear text is decided when it is
 		// entered, by an administrator or by the rules of registration.

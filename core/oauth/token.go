@@ -13,6 +13,7 @@ import (
 
 	"armature/core/fault"
 	"armature/core/oauth/oauthstore"
+	"armature/core/scope"
 )
 
 // tokens is the answer of the token endpoint (SPEC: OAuth token response).
@@ -178,9 +179,9 @@ func narrow(request fosite.AccessRequester, text string) error {
 		return nil
 	}
 	granted := request.GetGrantedScopes()
-	for _, scope := range wanted {
-		if !wellFormed(scope) || !covered(granted, scope) {
-			return refuse("invalid_scope", "The scope "+scope+" was not granted.")
+	for _, one := range wanted {
+		if !wellFormed(one) || !scope.Covered(granted, one) {
+			return refuse("invalid_scope", "The scope "+one+" was not granted.")
 		}
 	}
 	request.(*fosite.AccessRequest).GrantedScope = wanted

@@ -46,7 +46,7 @@ func (p *Pages) ServeUpdate(w http.ResponseWriter, r *http.Request, caller *iden
 		ClearCookies(w.Header(), r)
 		return sendJSON(w, map[string]string{"message": LoginPath})
 	}
-	if caller.Scopes != nil {
+	if caller.Narrowed() {
 		return fault.Denied("A password is changed by whoever is logged in")
 	}
 	old, _ := get("old_password").(string)

@@ -121,7 +121,7 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 	if caller.IsGuest() {
 		return p.askToLogin(w, r)
 	}
-	if caller.Scopes != nil {
+	if caller.Narrowed() {
 		return fault.Denied("This page is for people, not for applications") // their tokens reach what was agreed to, which is no page
 	}
 	switch r.URL.Path {

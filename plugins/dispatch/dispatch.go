@@ -92,7 +92,7 @@ func New(cfg Config) *Plugins {
 		cfg.Services = func(string) Services { return Services{} }
 	}
 	if cfg.Grants == nil {
-		cfg.Grants = func(_ string, g *registry.Generation) grant.Given { return grant.Give(Asked(g), nil) }
+		cfg.Grants = func(_ string, g *registry.Generation) grant.Given { return grant.Give(g.Manifest, Asked(g), nil, true) }
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -104,7 +104,10 @@ func New(cfg Config) *Plugins {
 // Open adds a site, which finds the methods of its plugins and runs their event
 // handlers.
 func (p *Plugins) Open(site string) (*registry.Site, error) {
-	terms := registry.Terms{Bind: func(g *registry.Generation) registry.Binding { return p.bind(site, g) }}
+	terms := registry.Terms{
+		Bind:     func(g *registry.Generation) registry.Binding { return p.bind(site, g) },
+		Platform: grant.PlatformDocType,
+	}
 	if p.cfg.Decide != nil {
 		terms.Decide = func(g, old *registry.Generation) registry.Decision { return p.cfg.Decide(site, g, old) }
 	}
@@ -124,15 +127,27 @@ func Asked(g *registry.Generation) []string {
 	return asked
 }
 
-// bind makes the methods and handlers of a generation for a site.
+// bind makes the methods and handlers of a generation for a site. Where something
+// it needs was taken from it, it has no methods, and what its handlers have to be
+// asked about is refused: nothing is saved without them.
 func (p *Plugins) bind(site string, g *registry.Generation) (b registry.Binding) {
-	common := p.guest(site, g)
+	given := p.cfg.Grants(site, g)
+	common := p.guest(site, g, given)
+	suspended := len(given.Missing) > 0
 	for _, m := range g.Manifest.Methods {
-		b.Methods = append(b.Methods, newMethod(common, m))
+		if !suspended {
+			b.Methods = append(b.Methods, newMethod(common, m))
+		}
 	}
 	for _, h := range g.Manifest.Handlers() {
-		own := &handler{export: common.export(h.DocType+"."+h.Event, h.Export), plugins: p}
-		b.Handlers = append(b.Handlers, registry.Handler{DocType: h.DocType, Event: h.Event, Run: own.run})
+		run := newHandler(common, g.Manifest, h, given).run
+		switch {
+		case suspended && h.Optional, !suspended && !given.Heard(g.Manifest, h):
+			continue
+		case suspended:
+			run = newHandler(common, g.Manifest, h, given).refuse
+		}
+		b.Handlers = append(b.Handlers, registry.Handler{DocType: h.DocType, Event: h.Event, Run: run})
 	}
 	return b
 }
@@ -145,23 +160,24 @@ type guest struct {
 	hash    string
 	module  *engine.Module
 	foreign bool // built for Extism
-	tally   *meter.Tally
-	limits  engine.Limits // of the server and the plugin
+
+	powerful bool // passes roles by, or reaches the platform
+	tally    *meter.Tally
+	limits   engine.Limits // of the server and the plugin
 }
 
-func (p *Plugins) guest(site string, g *registry.Generation) *guest {
+func (p *Plugins) guest(site string, g *registry.Generation, given grant.Given) *guest {
 	m := g.Manifest
-	given := p.cfg.Grants(site, g)
 	limits := grant.Lowered(m.Limits, given.Limits)
 	logger := p.cfg.Logger
 	if p.cfg.Logs != nil {
 		logger = p.cfg.Logs.Logger(site, m.Name, logger)
 	}
 	common := &guest{
-		plugins: p, version: m.Version, hash: g.Hash, module: g.Module, tally: p.cfg.Meter.Tally(site, m.Name), foreign: g.Module.Dialect() == abi.Extism,
+		plugins: p, powerful: given.Powerful, version: m.Version, hash: g.Hash, module: g.Module, tally: p.cfg.Meter.Tally(site, m.Name), foreign: g.Module.Dialect() == abi.Extism,
 		limits: g.Module.Limits(engineLimits(limits)).Min(p.cfg.Limits),
 		plugin: hostapi.Plugin{
-			Site: site, Name: m.Name, Logger: logger, Grants: given.Grants,
+			Site: site, Name: m.Name, Logger: logger, Grants: given.Grants, Frame: given.Frame,
 			Limits: traffic(limits, p.cfg.Traffic), KV: p.cfg.KV,
 		},
 	}

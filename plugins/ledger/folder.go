@@ -12,6 +12,7 @@ import (
 	"armature/core/document"
 	"armature/core/identity"
 	"armature/plugins/dispatch"
+	"armature/plugins/grant"
 	"armature/plugins/loader"
 	"armature/plugins/registry"
 	"armature/plugins/shipped"
@@ -49,9 +50,13 @@ func (s *Site) tellOne(ctx context.Context, sv dispatch.Services, st loader.Stat
 	serving := s.l.cfg.Registry.Serving(s.name)[st.Name]
 	now := Record{Name: st.Name, Source: st.Source, Error: st.Error, Version: st.Version, Hash: st.Hash}
 	if installed != nil {
-		now.Asked, now.Methods = dispatch.Asked(installed), methods(installed)
-		if serving != nil && serving.Hash != installed.Hash {
+		now.Asked, now.Optional, now.Methods = dispatch.Asked(installed), grant.Optional(installed.Manifest), methods(installed)
+		switch {
+		case serving != nil && serving.Hash != installed.Hash:
 			now.Version, now.Hash = serving.Manifest.Version, serving.Hash
+			now.PendingVersion, now.PendingHash = installed.Manifest.Version, installed.Hash
+		case serving == nil && s.waits(st.Name, installed):
+			now.Version, now.Hash = "", ""
 			now.PendingVersion, now.PendingHash = installed.Manifest.Version, installed.Hash
 		}
 	}
@@ -80,7 +85,7 @@ func (s *Site) tellOne(ctx context.Context, sv dispatch.Services, st loader.Stat
 				next.PendingVersion, next.PendingHash = old.PendingVersion, old.PendingHash
 			}
 			if installed == nil {
-				next.Asked, next.Methods = old.Asked, old.Methods
+				next.Asked, next.Optional, next.Methods = old.Asked, old.Optional, old.Methods
 			}
 		}
 		if next.settle(); old != nil && reflect.DeepEqual(old.values(), next.values()) {
@@ -93,6 +98,13 @@ func (s *Site) tellOne(ctx context.Context, sv dispatch.Services, st loader.Stat
 	}
 	s.told[st.Name] = now
 	return nil
+}
+
+// waits reports whether a version in a folder needs what nobody has approved, and
+// is not taken off by somebody.
+func (s *Site) waits(plugin string, g *registry.Generation) bool {
+	r := s.record(plugin)
+	return (r == nil || r.Status != Disabled) && len(s.l.Grants(s.name, g).Missing) > 0
 }
 
 // ship installs the DocTypes of what serves, once per version.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"armature/core/document"
 	"armature/core/fault"
@@ -27,6 +26,8 @@ type Installation struct {
 	Asked    []string       `json:"grants_asked"`
 	Waiting  []string       `json:"grants_waiting"` // for an administrator's approval
 	Pending  bool           `json:"pending"`        // the version that served goes on doing so until then
+	Does     []string       `json:"does"`           // what it may do, in words
+	Changes  *Difference    `json:"changes"`        // of what it asks for, against the version that serves; nil: none does
 	DocTypes []shipped.Step `json:"doctypes"`
 	Pristine bool           `json:"pristine"`         // calls start from a snapshot
 	Reason   string         `json:"reason,omitempty"` // why not
@@ -73,8 +74,15 @@ func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte
 	if dry {
 		return done, nil
 	}
-	if _, err := shipped.Apply(ctx, sv.Store, sv.Documents, elevated(caller), brought); err != nil {
-		return nil, err
+	if len(approve) > 0 {
+		if err := s.mayApprove(ctx, sv, caller, next.Asked, approve); err != nil {
+			return nil, err
+		}
+	}
+	if !done.Pending {
+		if _, err := shipped.Apply(ctx, sv.Store, sv.Documents, elevated(caller), brought); err != nil {
+			return nil, err
+		}
 	}
 	err = sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
 		found, err := read(ctx, tx, sv.Documents, next.Name)
@@ -95,12 +103,17 @@ func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte
 		if err := dropDraft(ctx, tx, sv.Documents, next, draft); err != nil {
 			return err
 		}
+		if err := s.noted(ctx, tx, sv.Documents, caller, planned.old, next); err != nil {
+			return err
+		}
 		return write(ctx, tx, sv.Documents, caller, next)
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.shipped[next.Name] = g.Hash
+	if !done.Pending {
+		s.shipped[next.Name] = g.Hash
+	}
 	return done, s.after(ctx, next.Name)
 }
 
@@ -136,7 +149,10 @@ func (s *Site) plan(ctx context.Context, sv dispatch.Services, g *registry.Gener
 		}
 		p.old = records[m.Name]
 		*p.next = *p.old
-		before, err = askedBy(ctx, tx, sv, m.Name, p.old.Hash)
+		if p.old.Hash != "" {
+			before, err = askedBy(ctx, tx, sv, m.Name, p.old.Hash)
+			p.done.Changes = difference(before, p.done.Asked)
+		}
 		return err
 	})
 	if err != nil {
@@ -145,22 +161,22 @@ func (s *Site) plan(ctx context.Context, sv dispatch.Services, g *registry.Gener
 	if !p.next.Stored() {
 		return nil, fault.New(fault.Conflict, "", "The plugin %s is installed already, from %s", m.Name, p.next.Source)
 	}
-	return p, p.decide(g, before, approve)
+	p.done.Does = grant.InWords(p.done.Asked)
+	return p, p.decide(g, approve)
 }
 
 // decide says whether the new version serves or waits.
-func (p *planned) decide(g *registry.Generation, before, approve []string) (err error) {
+func (p *planned) decide(g *registry.Generation, approve []string) (err error) {
 	next, done := p.next, p.done
-	next.Asked, next.Methods = done.Asked, methods(g)
+	next.Asked, next.Optional, next.Methods = done.Asked, grant.Optional(g.Manifest), methods(g)
 	if len(approve) > 0 {
-		if next.Approved, err = grant.Approve(next.Asked, next.Approved, approve); err != nil {
+		if next.Approved, err = grant.Approve(next.Asked, next.Approved, approve, false); err != nil {
 			return err
 		}
 	}
 	done.Waiting = next.Waiting()
-	if done.Replaces = next.Version; next.Hash != "" && next.Hash != g.Hash {
-		done.Pending = len(grown(next.Asked, before, next.Approved)) > 0
-	}
+	done.Replaces = next.Version
+	done.Pending = next.Hash != g.Hash && len(next.missing()) > 0
 	if done.Pending {
 		next.PendingVersion, next.PendingHash = g.Manifest.Version, g.Hash
 	} else {
@@ -179,7 +195,7 @@ func (s *Site) after(ctx context.Context, plugin string) error {
 		return err
 	}
 	r := s.record(plugin)
-	if r == nil || !r.Stored() || r.Status == Disabled {
+	if r == nil || !r.Stored() || r.Status == Disabled || r.Hash == "" {
 		return nil
 	}
 	if g := s.l.cfg.Registry.Generation(s.name, r.Source); g == nil || g.Hash != r.Hash {
@@ -210,7 +226,7 @@ func names(v any) []string {
 	switch v := v.(type) {
 	case string:
 		if v != "" {
-			return slices.Collect(fields(v))
+			return listed(v)
 		}
 	case []any:
 		var all []string

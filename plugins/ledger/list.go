@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +11,8 @@ import (
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
+	"armature/core/scope"
+	"armature/plugins/grant"
 	"armature/plugins/logs"
 )
 
@@ -21,6 +22,8 @@ type Entry struct {
 	Calls    int64     `json:"calls"` // of all processes, the latest seconds aside
 	Failures int64     `json:"failed_calls"`
 	Waiting  []string  `json:"grants_waiting"`
+	Does     []string  `json:"does"`               // what it may do, or waits to be allowed, in words
+	Needs    []string  `json:"waiting_words"`      // what waits, in words
 	Versions []Version `json:"versions,omitempty"` // of a stored plugin, latest chosen first
 	Serving  *Serving  `json:"serving"`            // in the process that answers; nil: nothing
 }
@@ -56,6 +59,7 @@ func (s *Site) list(ctx context.Context, plugin string) ([]Entry, error) {
 				continue
 			}
 			e := Entry{Record: records[name], Waiting: records[name].Waiting()}
+			e.Does, e.Needs = grant.InWords(e.Asked), grant.InWords(e.Waiting)
 			e.Calls, e.Failures = counted[name].Int("calls"), counted[name].Int("failed_calls")
 			if e.Stored() {
 				if e.Versions, err = versions(ctx, tx, sv.Documents.Schema(), name); err != nil {
@@ -85,7 +89,25 @@ func (s *Site) lines(book *logs.Book, plugin string, n int) []json.RawMessage {
 	return append([]json.RawMessage{}, book.Lines(s.name, plugin, n)...)
 }
 
-// fields are the parts of text between commas and spaces.
-func fields(text string) iter.Seq[string] {
-	return strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
+// listed are the grants that text names, between commas or spaces. A DocType's name
+// may hold a space: a part that begins no grant goes on the one before.
+func listed(text string) []string {
+	var all []string
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' }) {
+		open := false // the last grant names a DocType, and is not at its end
+		for _, word := range strings.Fields(part) {
+			kind, _, _ := strings.Cut(word, ":")
+			begins := slices.Contains([]string{"resource", "event", "sets", "public", "method", "http_fetch"}, kind)
+			if open && !begins {
+				all[len(all)-1] += " " + word
+			} else {
+				all = append(all, word)
+				open = begins
+			}
+			if _, err := scope.Parse(all[len(all)-1]); open && err == nil && kind != "public" {
+				open = false
+			}
+		}
+	}
+	return all
 }

@@ -44,33 +44,46 @@ func (s *Site) change(ctx context.Context, caller *identity.Caller, plugin strin
 }
 
 // approve gives a plugin what it asks for: what is named, or without names all
-// but elevated access. A version that waited for it serves from now on.
+// but what is given by name alone. A version that waited for it serves from now on,
+// and what it brings comes with it.
 func (s *Site) approve(ctx context.Context, caller *identity.Caller, plugin string, names []string) (*Record, error) {
+	if err := s.bring(ctx, caller, plugin, names); err != nil {
+		return nil, err
+	}
 	return s.change(ctx, caller, plugin, func(tx document.Tx, sv dispatch.Services, r *Record) (err error) {
-		if r.Approved, err = grant.Approve(r.Asked, r.Approved, names); err != nil {
+		if err := s.mayApprove(ctx, sv, caller, r.Asked, names); err != nil {
 			return err
 		}
-		if !r.Stored() || r.PendingHash == "" {
-			return nil // of a plugin in a folder the registry decides anew
-		}
-		before, err := askedBy(ctx, tx, sv, plugin, r.Hash)
-		if err != nil || len(grown(r.Asked, before, r.Approved)) > 0 {
+		old := *r
+		if r.Approved, err = grant.Approve(r.Asked, r.Approved, names, !r.Stored()); err != nil {
 			return err
+		}
+		if err := s.noted(ctx, tx, sv.Documents, caller, &old, r); err != nil {
+			return err
+		}
+		if r.PendingHash == "" || len(r.missing()) > 0 {
+			return nil
 		}
 		served := r.Hash
 		r.Version, r.Hash, r.Error = r.PendingVersion, r.PendingHash, ""
 		r.PendingVersion, r.PendingHash = "", ""
+		if !r.Stored() {
+			return nil // the registry decides anew
+		}
 		return s.chosen(ctx, tx, sv.Documents, caller, plugin, r.Hash, served)
 	})
 }
 
-// revoke takes back what was approved: what is named, or without names all.
+// revoke takes back what was approved: what is named, or without names all. A
+// plugin that needs it serves no more, and what its handlers have to be asked about
+// is refused.
 func (s *Site) revoke(ctx context.Context, caller *identity.Caller, plugin string, names []string) (*Record, error) {
-	return s.change(ctx, caller, plugin, func(_ document.Tx, _ dispatch.Services, r *Record) error {
-		r.Approved = slices.DeleteFunc(r.Approved, func(entry string) bool {
-			return len(names) == 0 || slices.Contains(names, entry)
-		})
-		return nil
+	return s.change(ctx, caller, plugin, func(tx document.Tx, sv dispatch.Services, r *Record) (err error) {
+		old := *r
+		if r.Approved, err = grant.Revoke(r.Asked, r.Approved, names); err != nil {
+			return err
+		}
+		return s.noted(ctx, tx, sv.Documents, caller, &old, r)
 	})
 }
 

@@ -18,7 +18,7 @@ func (s *Site) recalls(r *Record, g *registry.Generation) bool {
 	if r == nil || r.Source != g.Source || r.Hash == "" || r.Hash == g.Hash {
 		return false
 	}
-	if _, lost := s.lost.Load(r.Hash); lost || len(grant.Waiting(dispatch.Asked(g), r.Approved)) == 0 {
+	if _, lost := s.lost.Load(r.Hash); lost || len(grant.Give(g.Manifest, dispatch.Asked(g), r.Approved, true).Missing) == 0 {
 		return false
 	}
 	return s.l.copies.has(r.Hash)

@@ -42,6 +42,7 @@ type Record struct {
 	Error          string   `json:"error,omitempty"`
 	Asked          []string `json:"grants_asked"` // by the newest version
 	Approved       []string `json:"grants_approved"`
+	Optional       []string `json:"grants_optional"` // of those asked, without which it serves too
 	Methods        []string `json:"methods"`
 }
 
@@ -55,8 +56,13 @@ func isStored(source string) bool { return strings.HasPrefix(source, storedPrefi
 // Stored reports whether the plugin's bundles are in the database.
 func (r *Record) Stored() bool { return isStored(r.Source) }
 
-// Waiting lists what an administrator would have to approve.
-func (r *Record) Waiting() []string { return grant.Waiting(r.Asked, r.Approved) }
+// Waiting lists what a person would have to approve.
+func (r *Record) Waiting() []string { return grant.Waiting(r.Asked, r.Approved, !r.Stored()) }
+
+// missing is what waits and without which the plugin does not serve.
+func (r *Record) missing() []string {
+	return slices.DeleteFunc(r.Waiting(), func(g string) bool { return slices.Contains(r.Optional, g) })
+}
 
 // settle gives a record the status that follows from the rest of it. Disabled
 // is an administrator's word and stays.
@@ -85,7 +91,7 @@ func (r *Record) values() map[string]any {
 	return map[string]any{
 		"name": r.Name, "status": string(r.Status), "version": r.Version, "hash": r.Hash,
 		"pending_version": r.PendingVersion, "pending_hash": r.PendingHash, "source": r.Source, "error": r.Error,
-		"grants_asked": join(r.Asked), "grants_approved": join(r.Approved), "methods": join(r.Methods),
+		"grants_asked": join(r.Asked), "grants_approved": join(r.Approved), "grants_optional": join(r.Optional), "methods": join(r.Methods),
 	}
 }
 
@@ -94,7 +100,7 @@ func recordOf(doc *doctype.Document) *Record {
 		Name: doc.Name(), Status: Status(doc.Text("status")), Version: doc.Text("version"), Hash: doc.Text("hash"),
 		PendingVersion: doc.Text("pending_version"), PendingHash: doc.Text("pending_hash"),
 		Source: doc.Text("source"), Error: doc.Text("error"),
-		Asked: split(doc.Text("grants_asked")), Approved: split(doc.Text("grants_approved")), Methods: split(doc.Text("methods")),
+		Asked: split(doc.Text("grants_asked")), Approved: split(doc.Text("grants_approved")), Optional: split(doc.Text("grants_optional")), Methods: split(doc.Text("methods")),
 	}
 }
 
@@ -179,6 +185,6 @@ func put(ctx context.Context, tx document.Tx, documents *document.Service, calle
 
 func elevated(caller *identity.Caller) *identity.Caller {
 	c := *caller
-	c.Elevated, c.Scopes = true, nil
+	c.Elevated, c.Scopes, c.Frame = true, nil, nil
 	return &c
 }

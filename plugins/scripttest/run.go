@@ -120,12 +120,16 @@ func (r *Runner) each(ctx context.Context, m *engine.Module, s *script.Script, f
 	if len(tests) == 0 {
 		tell(Result{File: file, Error: `there is no test in it: import { test } from "armature:test", and call test(name, function)`})
 	}
+	imports := []string{} // what the grants of the plugin let it ask the host for
+	if r.plugin != nil {
+		imports = r.plugin.Imports()
+	}
 	for i, t := range tests {
 		result := Result{File: file, Line: t.line(s), Test: t.Name, Skipped: t.Skipped}
 		if !t.Skipped {
 			start := time.Now()
 			var lines logLines
-			_, err := r.call(ctx, m, runExport, map[string]any{"index": i, "manifest": r.plugin}, &lines)
+			_, err := r.call(ctx, m, runExport, map[string]any{"index": i, "manifest": r.plugin, "imports": imports}, &lines)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}

@@ -24,7 +24,7 @@ type manifestSchema struct {
 }
 
 type manifestItems struct {
-	Enum       []string
+	Pattern    string
 	Properties map[string]json.RawMessage
 }
 
@@ -72,9 +72,12 @@ func TestSchemaIsTheServers(t *testing.T) {
 			t.Errorf("limits.%s: %d is not the most the server takes", name, limit.Maximum)
 		}
 	}
-	grants := append(manifest.Grantable(), manifest.Elevated)
-	if got := s.Properties["grants"].Items.Enum; !slices.Equal(got, grants) {
-		t.Errorf("grants %v, the server's %v", got, grants)
+	grants := append(manifest.Grantable(), manifest.Elevated, manifest.Platform, manifest.KV)
+	for _, field := range []string{"grants", "optional_grants"} {
+		words, _, _ := strings.Cut(strings.TrimPrefix(s.Properties[field].Items.Pattern, "^("), "|resource:")
+		if got := strings.Split(words, "|"); !slices.Equal(got, grants) {
+			t.Errorf("%s: %v, the server's %v", field, got, grants)
+		}
 	}
 	_, pattern, _ := strings.Cut(s.Properties["events"].PropertyNames.Pattern, "(")
 	events := strings.Split(strings.TrimSuffix(pattern, ")$"), "|")
@@ -139,6 +142,11 @@ func TestSchemaOfManifests(t *testing.T) {
 		`{"name": "a.b", "version": "1", "abi": 1, "methods": [{"path": "a.b.c", "guest": true}]}`,
 		`{"name": "a.b", "version": "1", "abi": 1, "methods": [{"path": "a.b.c", "verbs": ["PATCH"]}]}`,
 		`{"name": "a.b", "version": "1", "abi": 1, "grants": ["root"]}`,
+		`{"name": "a.b", "version": "1", "abi": 1, "grants": ["resource:ToDo:own"]}`,
+		`{"name": "a.b", "version": "1", "abi": 1, "grants": ["event:ToDo.none"]}`,
+		`{"name": "a.b", "version": "1", "abi": 1, "optional_grants": ["root"]}`,
+		`{"name": "a.b", "version": "1", "abi": 1, "events": {"ToDo.validate": {"sets": ["*"]}}}`,
+		`{"name": "a.b", "version": "1", "abi": 1, "events": {"ToDo.validate": {"export": "x", "sets": ["A b"]}}}`,
 		`{"name": "a.b", "version": "1", "abi": 1, "limits": {"http": 33}}`,
 	} {
 		if check([]byte(wrong)) == nil {

@@ -2,7 +2,7 @@
 // what the manifest says of the method.
 
 let user, httpRequest, reply;
-let pluginIs = { functions: {}, manifest: null };
+let pluginIs = { functions: {}, manifest: null, imports: [] };
 let under = null; // the call that host.call makes: {verb, manual, reads, begun}
 
 const reading = (verb) => ["GET", "HEAD", "OPTIONS"].includes(verb);

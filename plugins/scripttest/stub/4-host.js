@@ -82,8 +82,8 @@ const outgoing_ = ["http_fetch", "connected_request"];
 const free = ["caller_get", "config_get", "request_get", "respond"];
 
 function answerTo(capability, request) {
-  const { manifest } = pluginIs;
-  if (manifest && !free.includes(capability) && !manifest.grants?.includes(capability)) {
+  const { manifest, imports } = pluginIs;
+  if (manifest && !free.includes(capability) && !imports.includes(capability)) {
     throw new PermissionError(`The plugin ${manifest.name} is not granted ${capability} on this site`);
   }
   if (outgoing_.includes(capability)) outside(capability, request);

@@ -17,11 +17,11 @@ define(globalThis, "armature:test", {
   test, assert, host: theHost,
   // What the runner of the tests calls.
   runner: {
-    tests(functions) { pluginIs = { functions: { ...functions }, manifest: null }; },
+    tests(functions) { pluginIs = { functions: { ...functions }, manifest: null, imports: [] }; },
     list: () => tests.map(({ name, skipped, stack }) => ({ name, skipped, stack })),
-    async run({ index, manifest }) {
+    async run({ index, manifest, imports }) {
       running = true;
-      pluginIs.manifest = manifest;
+      Object.assign(pluginIs, { manifest, imports });
       await tests[index].fn();
     },
   },

@@ -70,7 +70,7 @@ func TestOneEntryReachesEveryLanguage(t *testing.T) {
 		"runtime/abi/contract.go":           `= "mail_send"`,
 		"runtime/hostapi/operations.go":     "{name: abi.MailSend, run: mailSend}",
 		"sdk/abi/abi.md":                    "| `mail_send` | `{\"to\": \"zoe@example.com\"}` | `null` | `Permission` |",
-		"sdk/abi/manifest.schema.json":      `"mail_send",`,
+		"sdk/abi/manifest.schema.json":      "mail_send|",
 		"sdk/go/internal/raw/raw_wasip1.go": "//go:wasmimport armature1 mail_send\n",
 		"sdk/rust/src/raw.rs":               "pub fn mail_send(",
 		"sdk/c/armature.h":                  "AM_CAPABILITY(mail_send);",
