@@ -199,7 +199,7 @@ func (s *server) bytes(url string) string {
 func TestNamesOfTheUser(t *testing.T) {
 	eachFormat(t, func(t *testing.T, in *installation, f *format) {
 		if f.Number != 1 {
-			t.Skip("format 2 ships the name already")
+			return // format 2 ships the name already
 		}
 		s := in.serve()
 		s.auth = f.Authorization

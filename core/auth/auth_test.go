@@ -297,7 +297,7 @@ func FuzzAuthorization(f *testing.F) {
 			}
 		case !caller.IsGuest():
 			t.Errorf("%q is %s", value, caller.User)
-		case strings.Count(value, " ") == 1:
+		case strings.Count(value, " ") == 1 && len(strings.Fields(value)) == 2: // net/http trims the blanks around a value
 			t.Errorf("%q has two parts and was ignored", value)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 )
 
 func TestKindsAndLevelsAreTheContract(t *testing.T) {
-	text, err := os.ReadFile("../abi/vectors.json")
+	text, err := os.ReadFile("../abi/contract.json")
 	if err != nil {
 		t.Skip("the SDK is not in its repository: ", err)
 	}
