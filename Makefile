@@ -43,7 +43,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 bench: build examples ## the whole server beside a bare one, on SQLite and PostgreSQL
 	@.ci/bench $(BENCHFLAGS)
 
-guests: build ## the WebAssembly guests that tests use, where they are built from source
+guests: build ## the conformance guest of every language, twice: the same bytes? and how many
 	@.ci/guests
 
 quickjs: ## fetch the JavaScript engine again and compare it (needs npm)

@@ -27,6 +27,7 @@ type options struct {
 	documents int
 	large     int // rows of the large table; no more than documents: left out
 	sites     int // that sleep; 0: left out
+	rights    int // rows of the table that rights decide on; 0: left out
 	json      string
 }
 
@@ -54,9 +55,10 @@ func runAll(ctx context.Context, args []string) error {
 	flags.DurationVar(&o.duration, "duration", 2*time.Second, "how long each case runs in each round")
 	flags.IntVar(&o.rounds, "rounds", 3, "rounds; the median counts")
 	flags.IntVar(&o.conns, "conns", 16, "connections")
-	flags.IntVar(&o.documents, "documents", 10_000, "documents in the table")
+	flags.IntVar(&o.documents, "documents", 10_000, "documents in the table; 0 leaves the comparison with a bare server out")
 	flags.IntVar(&o.large, "large", 1_000_000, "rows of the large table, for lists that must stay flat; 0 leaves it out")
 	flags.IntVar(&o.sites, "sites", 1000, "sites that sleep, for what they cost; 0 leaves it out")
+	flags.IntVar(&o.rights, "rights", 100_000, "rows of a table of which users see what their rights allow; 0 leaves it out")
 	flags.StringVar(&o.json, "json", "", "file to write the numbers to")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -78,10 +80,22 @@ func runAll(ctx context.Context, args []string) error {
 	}
 	var reports []*report
 	for _, database := range databases {
+		var seen *rights
+		if o.rights > 0 {
+			var err error
+			if seen, err = measureRights(ctx, o, database.name, database.url); err != nil {
+				return fmt.Errorf("rights: %w", err)
+			}
+			seen.print(os.Stdout)
+		}
+		if o.documents == 0 {
+			continue
+		}
 		r, err := measure(ctx, o, database.name, database.url)
 		if err != nil {
 			return fmt.Errorf("%s: %w", database.name, err)
 		}
+		r.Rights = seen
 		r.print(os.Stdout)
 		reports = append(reports, r)
 	}

@@ -49,7 +49,7 @@ func measure(ctx context.Context, o options, name, database string) (r *report, 
 	}
 	r.FirstStart = first.started
 	t := target{}
-	if t.auth, err = keys(env, o.server); err == nil {
+	if t.auth, err = keys(env, o.server, "Administrator"); err == nil {
 		err = setPassword(env, o.server)
 	}
 	if err == nil {
@@ -138,8 +138,8 @@ func installPlugin(plugin, to string) error {
 }
 
 // keys gets credentials the way an operator does.
-func keys(env []string, server string) (string, error) {
-	cmd := exec.Command(server, "user", "keys", "Administrator")
+func keys(env []string, server, user string) (string, error) {
+	cmd := exec.Command(server, "user", "keys", user)
 	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.Output()
 	if err != nil {

@@ -22,6 +22,7 @@ type report struct {
 	Beside      []beside      `json:"beside"`
 	Large       int           `json:"large"` // rows of the large table
 	Growth      []growth      `json:"growth"`
+	Rights      *rights       `json:"rights"` // nil: left out
 }
 
 // row is one case.
@@ -56,9 +57,9 @@ func (r *report) print(w io.Writer) {
 	if len(r.Growth) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\na list of 20, one connection, %d rows and %d\n\n", r.Documents, r.Large)
+	fmt.Fprintf(w, "\na list of 20, one connection: %d rows; %d, right after they came; once they are counted\n\n", r.Documents, r.Large)
 	for _, g := range r.Growth {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.2f\t\n", g.Name, ms(g.Small), ms(g.Large), float64(g.Large)/float64(g.Small))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.2f\t%.2f\t\n", g.Name, ms(g.Small), ms(g.Fresh), ms(g.Large), float64(g.Fresh)/float64(g.Small), float64(g.Large)/float64(g.Small))
 	}
 	t.Flush()
 }

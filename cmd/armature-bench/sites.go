@@ -68,7 +68,7 @@ var sleepKey = strings.Repeat("5a", 32)
 
 func (s *sleepers) measure(ctx context.Context, o options, dir string, env []string, fill func() error) (err error) {
 	serve := func() (*process, error) { return start(ctx, env, o.server, "serve", "--listen", "127.0.0.1:0") }
-	auth, err := keys(env, o.server) // makes the default site
+	auth, err := keys(env, o.server, "Administrator") // makes the default site
 	if err != nil {
 		return err
 	}

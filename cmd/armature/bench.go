@@ -15,9 +15,11 @@ import (
 	"armature/core/host"
 	"armature/core/identity"
 	"armature/core/site"
+	"armature/plugins/bundle"
 	"armature/plugins/ledger"
+	"armature/plugins/registry"
+	"armature/plugins/testrun"
 	"armature/runtime/abi"
-	"armature/runtime/hostapi"
 )
 
 // bench is where the tests of a plugin run: the platform as a server has it, with
@@ -25,68 +27,108 @@ import (
 // time, randomness, settings and the answers of the network are the test's.
 type bench struct {
 	p      *platform
-	plugin string // its name
+	plugin string // that is installed; empty: none is
+	file   string // it lies in
+	fresh  *nursery
 
-	mu     sync.Mutex // of what follows; calls of the plugin ask for it, too
-	serial int
+	mu     sync.Mutex   // of what follows; calls of the plugin ask for it, too
 	site   *host.Tenant // of the test that runs; nil: none has begun
 	caller *identity.Caller
 	given  given
 }
 
-// openBench makes a bench in an empty folder, for the plugin in the file.
-func (a *app) openBench(ctx context.Context, dir, file, plugin string, log *slog.Logger) (_ *bench, err error) {
-	own := *a
-	own.data, own.database, own.redis, own.site = filepath.Join(dir, "data"), "", "", site.Default
-	own.stderr = io.Discard // nobody needs the passwords
-	b := &bench{plugin: plugin}
-	if b.p, err = own.openPlatform(ctx, log, guestOptions{idle: -1, bench: b, cache: testCache()}); err != nil {
+// openBench makes a bench in a folder that is made for it, with so many sites made
+// ahead of the tests.
+func (a *app) openBench(ctx context.Context, ahead int, log *slog.Logger) (_ *bench, err error) {
+	dir, err := benchFolder()
+	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(file)
-	if err == nil {
-		if err = os.MkdirAll(own.layout().Plugins(), 0o700); err == nil {
-			err = os.WriteFile(filepath.Join(own.layout().Plugins(), plugin+".wasm"), text, 0o600)
-		}
+	own := *a
+	own.data, own.database, own.redis, own.site = dir, "", "", site.Default
+	own.stderr = io.Discard // nobody needs the passwords
+	b := &bench{}
+	b.p, err = own.openPlatform(ctx, log, guestOptions{idle: -1, bench: b, cache: testCache()})
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	if err == nil {
+	if err = os.MkdirAll(own.layout().Plugins(), 0o700); err == nil {
 		err = b.p.start(ctx)
 	}
 	if err != nil {
 		b.p.close()
-		return nil, err
+		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
+	b.fresh = raise(b.p.set, ahead)
 	return b, nil
 }
 
-func (b *bench) close() { b.p.close() }
-
-// fresh begins a site of its own for a test.
-func (b *bench) fresh(ctx context.Context) error {
-	b.mu.Lock()
-	b.given = given{}
-	b.serial++
-	name, old := fmt.Sprintf("test-%d", b.serial), b.site
-	b.site = nil
-	b.mu.Unlock()
-	if old != nil {
-		b.p.set.Close(old.Site.Name)
+// benchFolder is where the data of a bench is: in memory, where the system has
+// folders there.
+func benchFolder() (string, error) {
+	if dir, err := os.MkdirTemp("/dev/shm", "armature-test-"); err == nil {
+		return dir, nil
 	}
-	t, err := b.p.set.Create(ctx, name)
+	return os.MkdirTemp("", "armature-test-")
+}
+
+func (b *bench) close() {
+	b.fresh.close()
+	b.p.close()
+	if err := os.RemoveAll(b.p.guests.layout.Data); err != nil {
+		b.p.log.Error("remove the sites of the tests", "error", err)
+	}
+}
+
+// install has a plugin be the one that is tested, from the next site on.
+func (b *bench) install(ctx context.Context, whole []byte, pl *bundle.Bundle) error {
+	g := b.p.guests
+	file := filepath.Join(g.layout.Plugins(), pl.Manifest.Name+".wasm")
+	if err := b.remove(file); err != nil {
+		return err
+	}
+	// Tried first: what does not load is said, and not only logged.
+	tried, err := g.loader.Check(ctx, file, pl)
 	if err != nil {
 		return err
 	}
-	b.p.guests.ledger.SyncSite(ctx, name)
-	st := &ownStage{p: b.p, site: name}
-	var list []ledger.Entry
-	if err := st.manage(ctx, "list", map[string]any{"plugin": b.plugin}, &list); err != nil {
+	defer tried.Close()
+	if err := replaceFile(file, whole); err != nil {
 		return err
 	}
-	if len(list) == 0 {
-		return errors.New("the plugin is not on its test's site")
+	b.plugin, b.file = pl.Manifest.Name, file
+	return g.loader.LoadFrom(ctx, registry.Shared, file, func() (*bundle.Bundle, error) { return pl, nil })
+}
+
+// remove takes away the plugin that is installed, unless it is in a file.
+func (b *bench) remove(file string) error {
+	if b.file == "" || b.file == file {
+		return nil
 	}
-	if _, err := st.approve(ctx, b.plugin); err != nil {
+	old := b.file
+	b.plugin, b.file = "", ""
+	b.p.guests.loader.Unload(registry.Shared, old)
+	return os.Remove(old)
+}
+
+// Begin begins a site of its own for a test.
+func (b *bench) Begin(ctx context.Context) error {
+	b.mu.Lock()
+	b.given = given{}
+	old := b.site
+	b.site = nil
+	b.mu.Unlock()
+	if old != nil {
+		b.fresh.over(old)
+	}
+	t, err := b.fresh.next(ctx)
+	if err != nil {
 		return err
+	}
+	if b.plugin != "" {
+		if err := b.put(ctx, t); err != nil {
+			return err
+		}
 	}
 	root, err := t.Auth.Caller(ctx, identity.Administrator)
 	if err != nil {
@@ -98,8 +140,23 @@ func (b *bench) fresh(ctx context.Context) error {
 	return nil
 }
 
-// now is the clock of all of it.
-func (b *bench) now() time.Time {
+// put has the plugin serve on a site, with all that it asks for.
+func (b *bench) put(ctx context.Context, t *host.Tenant) error {
+	b.p.guests.ledger.SyncSite(ctx, t.Site.Name)
+	st := &ownStage{p: b.p, site: t.Site.Name}
+	var list []ledger.Entry
+	if err := st.manage(ctx, "list", map[string]any{"plugin": b.plugin}, &list); err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return fmt.Errorf("%s is not there", b.plugin)
+	}
+	_, err := st.approve(ctx, b.plugin)
+	return err
+}
+
+// Now is the clock of all of it.
+func (b *bench) Now() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.given.at != nil {
@@ -118,8 +175,8 @@ func (b *bench) Read(p []byte) (int, error) {
 	return b.given.random.Read(p)
 }
 
-// answer is what the test asks of the host.
-func (b *bench) answer(ctx context.Context, module, name string, request []byte) ([]byte, error) {
+// Answer is what the test asks of the host.
+func (b *bench) Answer(ctx context.Context, module, name string, request []byte) ([]byte, error) {
 	if module == abi.TestModule {
 		return b.control(ctx, name, request)
 	}
@@ -129,4 +186,4 @@ func (b *bench) answer(ctx context.Context, module, name string, request []byte)
 	return b.perform(ctx, name, request)
 }
 
-var _ hostapi.Answerer = (*bench)(nil).answer
+var _ testrun.Site = (*bench)(nil)

@@ -69,7 +69,7 @@ func (b *bench) control(ctx context.Context, name string, request []byte) ([]byt
 	}
 	switch name {
 	case abi.TestSite:
-		return null, b.fresh(ctx)
+		return null, b.Begin(ctx)
 	case abi.TestActAs:
 		return null, b.actAs(ctx, in.User, in.Roles)
 	}
@@ -157,8 +157,8 @@ func (b *bench) answered(app string, r *hostapi.HTTPRequest) (*hostapi.HTTPRespo
 	if sent.Method == "" {
 		sent.Method = http.MethodGet
 	}
-	for name := range r.Header {
-		sent.Headers[strings.ToLower(name)] = strings.Join(r.Header.Values(name), ", ")
+	for name, values := range r.Header {
+		sent.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
 	}
 	if utf8.Valid(r.Body) {
 		sent.Body = string(r.Body)

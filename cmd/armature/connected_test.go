@@ -98,6 +98,19 @@ func TestConnectedServers(t *testing.T) {
 			return len(renewals) > 2
 		})
 
+		// A site that is paused renews nothing, which its original would miss, and its
+		// secrets are as they were.
+		in.run("site", "pause", "default")
+		eventually(t, "nothing is sent from the site", func() bool { return show()["connected"] != true })
+		if status, answer := s.callAs(ada, "GET", "/api/method/acme.profile.show?app="+name, nil); status == http.StatusOK {
+			t.Errorf("of a paused site: %d %v", status, answer)
+		}
+		if d := in.doctor(); !d.Well || d.says("outgoing", "site resume") != 1 || d.says("secrets", "") != 0 {
+			t.Errorf("the doctor says %+v", d)
+		}
+		in.run("site", "resume", "default")
+		eventually(t, "it is sent again", func() bool { return show()["connected"] == true })
+
 		// The other server ends it: the token is of no use at once.
 		provider.want("PUT", "/api/resource/User/ada@away.example", map[string]any{"enabled": 0})
 		eventually(t, "the token has ended", func() bool { return show()["connected"] != true })

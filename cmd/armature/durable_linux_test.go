@@ -189,6 +189,15 @@ func TestKilledUnderLoad(t *testing.T) {
 	})
 }
 
+// refuseFile sends a file for which there is no room.
+func refuseFile(t *testing.T, s *server) {
+	t.Helper()
+	status, answer := s.uploadAs("large.bin", s.auth, "/api/method/upload_file", bytes.Repeat([]byte("large"), 2<<20))
+	if status != http.StatusInsufficientStorage || answer["exc_type"] != "InsufficientStorageError" {
+		t.Errorf("a file on a full disk: %d %v", status, answer)
+	}
+}
+
 // TestDiskFull: a full disk is said to be the server's trouble, harms nothing
 // that was acknowledged, and is over when there is room again.
 func TestDiskFull(t *testing.T) {
@@ -211,7 +220,7 @@ func TestDiskFull(t *testing.T) {
 		switch {
 		case ok:
 			made[name] = true
-		case status != http.StatusServiceUnavailable || answer["exc_type"] != "ServiceUnavailable" ||
+		case status != http.StatusInsufficientStorage || answer["exc_type"] != "InsufficientStorageError" ||
 			!strings.Contains(fmt.Sprint(answer["_server_messages"]), "disk"):
 			t.Fatalf("on a full disk: %d %v", status, answer)
 		default:
@@ -225,7 +234,15 @@ func TestDiskFull(t *testing.T) {
 	if status, _ := s.callAs("", "GET", "/healthz", nil); status != http.StatusOK {
 		t.Errorf("healthz %d", status)
 	}
+	if status, answer := s.callAs("", "GET", "/readyz", nil); status != http.StatusServiceUnavailable || !strings.Contains(fmt.Sprint(answer["message"]), "full") {
+		t.Errorf("readyz %d %v", status, answer)
+	}
+	refuseFile(t, s)
 	freeDisk(t, disk.dir)
+	eventually(t, "it is ready again", func() bool {
+		status, _ := s.callAs("", "GET", "/readyz", nil)
+		return status == http.StatusOK
+	})
 	eventually(t, "it writes again", func() bool {
 		_, _, ok := attempt(client, s.url, s.auth, "POST", "/api/resource/Order", order("after", 3))
 		return ok

@@ -93,7 +93,7 @@ func (f *format) unpack(t *testing.T, in *installation) {
 }
 
 // gone are keys that answers no longer have, on purpose.
-var gone = map[string]bool{"storage_key": true}
+var gone = map[string]bool{"storage_key": true, "send_welcome_email": true}
 
 // same reports where an answer of today lacks what one of then had.
 func same(path string, then, now any) (differences []string) {
@@ -216,6 +216,40 @@ func TestNamesOfTheUser(t *testing.T) {
 		}
 		if !strings.Contains(s.log.String(), "Connected App") {
 			t.Errorf("the log does not tell of the name:\n%s", s.log)
+		}
+
+		// Renamed, the user's DocType makes room: the platform's is installed and what
+		// belongs to it is on, on this server and on every other, without a restart.
+		other := in.serve()
+		other.auth = f.Authorization
+		other.want("GET", "/api/resource/Connected%20App/mine", nil)
+		s.want("POST", "/api/method/framework.client.rename_doc", map[string]any{
+			"doctype": "DocType", "old_name": "Connected App", "new_name": "My App",
+		})
+		for _, s := range []*server{s, other} {
+			eventually(t, "the platform's DocType is there", func() bool {
+				status, answer := s.call("GET", "/api/resource/DocType/Connected%20App", nil)
+				doc, _ := answer["data"].(map[string]any)
+				return status == 200 && doc["custom"] == 0.0
+			})
+			eventually(t, "the user's document is there under the new name", func() bool {
+				status, answer := s.call("GET", "/api/resource/My%20App/mine", nil)
+				mine, _ := answer["data"].(map[string]any)
+				return status == 200 && mine["address"] == "https://example.org/mine"
+			})
+		}
+		made, _ = other.want("POST", "/api/resource/Connected%20App", map[string]any{"provider_name": "There"}).(map[string]any)
+		if made["redirect_uri"] == nil {
+			t.Errorf("a document of the platform's DocType is %v", made)
+		}
+		name, _ := made["name"].(string)
+		if status, answer := s.call("GET", "/api/method/framework.integrations.doctype.connected_app.connected_app.has_token?connected_app="+name, nil); status != 200 {
+			t.Errorf("the platform's method: %d %v", status, answer)
+		}
+		s.stop()
+		other.stop()
+		if d := in.doctor(); d.says("names", "Connected App") != 0 {
+			t.Errorf("the doctor says %+v", d)
 		}
 	})
 }

@@ -278,5 +278,5 @@ func (v visitor) upload(host, auth, name, private, content string) string {
 
 func (v visitor) install(host, auth string, wasm []byte) {
 	v.t.Helper()
-	v.want("POST", "/api/method/framework.plugins.install", host, auth, map[string]any{"wasm": wasm})
+	v.want("POST", "/api/method/framework.plugins.install", host, auth, map[string]any{"wasm": wasm, "approve": "all"})
 }

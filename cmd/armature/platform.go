@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"armature/core/host"
+	"armature/core/metrics"
 	"armature/core/ratelimit"
 	"armature/core/store"
 )
 
 // guestsTimeout is how long guests that run when everything else has ended may
 // go on before the process ends around them.
-const guestsTimeout = 10 * time.Second
+const guestsTimeout = 3 * time.Second
 
 // platform is the sites of a process and the plugins that serve them.
 type platform struct {
@@ -22,8 +23,11 @@ type platform struct {
 	guests *guests
 	counts *ratelimit.Counters
 	log    *slog.Logger
-	stop   context.CancelFunc
-	work   sync.WaitGroup // goroutines that end with stop
+
+	backups bool // are made by schedule
+
+	stop context.CancelFunc
+	work sync.WaitGroup // goroutines that end with stop
 }
 
 // openPlatform makes the platform without sites.
@@ -42,7 +46,11 @@ func (a *app) openPlatform(ctx context.Context, log *slog.Logger, o guestOptions
 	}
 	c := host.Config{Plugins: guests, Counters: p.counts, Logger: log, SlowStatement: o.slow, Idle: o.idle}
 	if o.bench != nil {
-		c.Clock = o.bench.now
+		c.Clock = o.bench.Now
+	}
+	if p.backups = o.backups != nil; p.backups {
+		c.Backups = *o.backups
+		c.Backups.Meter = metrics.NewBackups(guests.metrics.Registry)
 	}
 	if o.conns > 0 {
 		c.Store.Budget = store.NewBudget(o.conns)
@@ -61,10 +69,16 @@ func (p *platform) start(ctx context.Context) error {
 		return err
 	}
 	ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
-	p.work.Go(func() { p.set.Poll(ctx) })
 	p.work.Go(func() { p.guests.run(ctx) })
+	if p.guests.bench != nil {
+		return nil // nobody else knows of its sites
+	}
+	p.work.Go(func() { p.set.Poll(ctx) })
 	if !p.guests.observer {
 		p.work.Go(func() { p.set.Tend(ctx) })
+	}
+	if p.backups {
+		p.work.Go(func() { p.set.KeepBackups(ctx) })
 	}
 	return nil
 }
@@ -74,7 +88,7 @@ func (p *platform) ready(ctx context.Context) error { return p.set.Ready(ctx) }
 
 // closeTimeout is how long closing may take before the process ends around
 // what goes on: a request that nothing could end holds its site.
-const closeTimeout = 20 * time.Second
+const closeTimeout = 5 * time.Second
 
 // close ends everything; in time, or not quite.
 func (p *platform) close() {

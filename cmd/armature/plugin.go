@@ -25,7 +25,7 @@ func (a *app) pluginCommand() *cobra.Command {
 	a.hostedFlags(cmd)
 	cmd.AddCommand(
 		untilHangup(a.pluginDevCommand()), untilHangup(a.pluginBuildCommand()), untilHangup(a.pluginTestCommand()), untilHangup(a.pluginExecCommand()), untilHangup(a.pluginConformanceCommand()),
-		a.pluginNewCommand(), a.pluginInspectCommand(), a.pluginInstallCommand(), a.pluginListCommand(), a.pluginLogsCommand(),
+		a.pluginNewCommand(), a.pluginKeygenCommand(), a.pluginSignCommand(), a.pluginInspectCommand(), a.pluginInstallCommand(), a.pluginListCommand(), a.pluginLogsCommand(),
 		a.pluginRunCommand(), a.pluginReplayCommand(), a.pluginReadCommand(),
 	)
 	cmd.AddCommand(a.pluginManageCommands()...)
@@ -42,7 +42,11 @@ func fileName(path string) string {
 // that may be running on the same data.
 func (a *app) withPlugins(ctx context.Context, fn func(*platform, *host.Tenant) error) error {
 	log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-	p, err := a.openPlatform(ctx, log, guestOptions{observer: true, idle: -1})
+	o := guestOptions{observer: true, idle: -1}
+	if err := a.trusting(&o); err != nil {
+		return err
+	}
+	p, err := a.openPlatform(ctx, log, o)
 	if err != nil {
 		return err
 	}

@@ -57,34 +57,6 @@ func (a *app) pluginBuildCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) pluginTestCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "test [DIR | SCRIPT]",
-		Short: "Run a plugin's own tests",
-		Long: "Run a plugin's own tests. Those in Go run as WebAssembly on real sites in this process, with the\n" +
-			"plugin installed (see plugin exec). Of the others, the #[test] functions of src/lib.rs, each\n" +
-			"*_test.c or *_test.cpp as a native program, the tests in plugin.zig, test.mjs of a plugin in\n" +
-			"AssemblyScript or WebAssembly text, have a stub of the SDK's that stands in for the server.\n\n" +
-			"The tests of a script are in *.test.js or *.test.ts, beside it or in its folder, and need no other\n" +
-			"program: what runs scripts on a server runs them here. SCRIPT is one of them, or one test.",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := folder(args)
-			if isScriptTest(dir) {
-				return a.testScript(cmd.Context(), dir)
-			}
-			l, err := languageOf(dir)
-			if err == nil {
-				err = a.inWorkshop(dir, func(w *workshop) error { return l.test(cmd.Context(), w) })
-			}
-			if err != nil {
-				return fmt.Errorf("test %s: %w", dir, err)
-			}
-			return a.say(map[string]any{"passed": true}, "the tests pass")
-		},
-	}
-}
-
 func folder(args []string) string {
 	if len(args) == 1 {
 		return args[0]
@@ -121,6 +93,9 @@ func (a *app) buildPlugin(ctx context.Context, dir, module, output string) (*bun
 		wasm, err = os.ReadFile(module)
 	} else {
 		wasm, err = a.compile(ctx, dir)
+	}
+	if err == nil {
+		wasm, err = bundle.Unsigned(wasm) // of what it was before
 	}
 	if err != nil {
 		return nil, 0, err

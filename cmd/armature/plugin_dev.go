@@ -13,6 +13,7 @@ import (
 
 	"armature/plugins/bundle"
 	"armature/plugins/manifest"
+	"armature/plugins/testrun"
 	"armature/plugins/watch"
 )
 
@@ -21,6 +22,7 @@ type developing struct {
 	listen  string
 	plugins string
 	approve []string
+	test    bool // run the tests at each save
 	lent    bool // listen was not asked for: another address will do
 	typed   func(flag string) bool
 }
@@ -55,6 +57,7 @@ func (a *app) pluginDevCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&d.listen, "listen", "127.0.0.1:8000", "address of the server of its own; without the flag another one if this is taken")
 	cmd.Flags().StringVar(&d.plugins, "plugins", "", "folder from which a running server loads plugins; --data says where its logs are")
+	cmd.Flags().BoolVar(&d.test, "test", false, "run the plugin's tests after each build that serves, on sites of their own")
 	cmd.Flags().StringSliceVar(&d.approve, "approve", nil, "grants to approve, with --url; a server of its own gives what is asked for")
 	return cmd
 }
@@ -115,6 +118,12 @@ func (a *app) develop(ctx context.Context, dir string, d developing) error {
 		return err
 	}
 	defer s.stage.close()
+	if d.test {
+		if s.tests, err = a.newTester(dir, aheadAgain); err != nil {
+			return err
+		}
+		defer s.tests.close()
+	}
 	return s.run(ctx, tree)
 }
 
@@ -144,7 +153,8 @@ type session struct {
 	out      *devOutput
 	kept     *kept
 	stage    stage
-	serving  string // when what serves was saved; empty: nothing serves
+	tests    *tester // nil: they are not run
+	serving  string  // when what serves was saved; empty: nothing serves
 }
 
 // run builds what there is, and again after every change, until ctx ends. A
@@ -201,6 +211,21 @@ func (s *session) round(ctx context.Context) {
 	}
 	s.serving = began.Format(time.TimeOnly)
 	s.out.serves(b, built, time.Since(began), remarks)
+	if s.tests != nil {
+		s.test(ctx)
+	}
+}
+
+// test runs the tests of what serves now.
+func (s *session) test(ctx context.Context) {
+	began := time.Now()
+	var printed bytes.Buffer
+	s.tests.out = &printed
+	var results []testrun.Result
+	err := s.tests.round(ctx, func(r testrun.Result) { results = append(results, r) })
+	if ctx.Err() == nil {
+		s.out.tested(results, printed.String(), err, time.Since(began))
+	}
 }
 
 // build makes the bundle of the sources as they are.

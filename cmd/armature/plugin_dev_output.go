@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"armature/plugins/bundle"
+	"armature/plugins/testrun"
 )
 
 // devOutput is what plugin dev prints: lines for a person, or a JSON object for
@@ -64,6 +65,31 @@ func (o *devOutput) serves(b *bundle.Bundle, built, whole time.Duration, remarks
 		"event": "serves", "plugin": b.Manifest.Name, "version": b.Manifest.Version, "hash": b.Hash, "methods": methods,
 		"build_ms": built.Milliseconds(), "ms": whole.Milliseconds(), "remarks": remarks,
 	}, text)
+}
+
+// tested says how the tests went: those that fail, and how many there are. printed is
+// what a language's own tests have said.
+func (o *devOutput) tested(results []testrun.Result, printed string, err error, took time.Duration) {
+	failed := 0
+	text := printed
+	for _, r := range results {
+		if r.Failed() {
+			failed++
+			text += testText(r)
+		}
+	}
+	verdict := "the tests pass"
+	if len(results) > 0 {
+		verdict = fmt.Sprintf("%d tests pass", len(results))
+	}
+	switch {
+	case err != nil:
+		verdict = "FAILED  " + explain(err)
+	case failed > 0:
+		verdict = fmt.Sprintf("FAILED  %d of %d tests fail", failed, len(results))
+	}
+	o.event(map[string]any{"event": "tests", "passed": err == nil && failed == 0, "tests": results, "output": printed, "ms": took.Milliseconds()},
+		fmt.Sprintf("%s%s  %s, in %.2f s", text, time.Now().Format(time.TimeOnly), indented(verdict), took.Seconds()))
 }
 
 // indented puts the lines after the first below it.

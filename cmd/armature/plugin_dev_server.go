@@ -195,14 +195,14 @@ func (st *ownStage) approve(ctx context.Context, name string) ([]string, error) 
 	if list[0].Error != "" {
 		return nil, errors.New(list[0].Error)
 	}
-	waiting := strings.Join(list[0].Waiting, " ")
+	waiting := strings.Join(list[0].Waiting, ", ")
 	switch {
 	case waiting == "":
 		return nil, nil
 	case st.kept:
-		return []string{"waits for approval: " + waiting + "; give it with: armature plugin approve " + name + " " + waiting}, nil
+		return []string{"waits for approval: " + waiting + "; give it with: armature plugin approve " + name + " '" + strings.Join(list[0].Waiting, "' '") + "'"}, nil
 	}
-	err := st.manage(ctx, "approve", map[string]any{"plugin": name, "grants": strings.ReplaceAll(waiting, " ", ",")}, nil)
+	err := st.manage(ctx, "approve", map[string]any{"plugin": name, "grants": strings.Join(list[0].Waiting, ",")}, nil)
 	return []string{"given here, and elsewhere only with an administrator's approval: " + waiting}, err
 }
 

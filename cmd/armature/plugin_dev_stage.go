@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"armature/plugins/bundle"
+	"armature/plugins/grant"
 	"armature/plugins/ledger"
 )
 
@@ -96,13 +97,27 @@ func (st *hostedStage) show(ctx context.Context, whole []byte, b *bundle.Bundle)
 		st.draft = "" // a version of before, gone back to by undoing: not ours
 	}
 	if len(done.Waiting) > 0 {
-		waiting := strings.Join(done.Waiting, ",")
-		remarks = append(remarks, "waits for approval: "+waiting+"; give it with --approve "+waiting)
+		remarks = append(remarks, "waits for approval: "+strings.Join(done.Waiting, ", ")+"; "+approveWith(done.Waiting))
 	}
-	if done.Pending {
+	switch {
+	case done.Pending && done.Replaces != "":
 		remarks = append(remarks, "until then "+done.Replaces+" goes on serving")
+	case done.Pending:
+		remarks = append(remarks, "until then it does not serve")
 	}
 	return remarks, nil
+}
+
+// approveWith says how what waits is given: all at once, and by name what is given
+// by name alone.
+func approveWith(waiting []string) string {
+	named := ""
+	for _, g := range waiting {
+		if grant.ByName(g) {
+			named += " --approve '" + g + "'"
+		}
+	}
+	return "if you may, give it with --approve " + grant.Everything + named
 }
 
 func (st *hostedStage) ended() <-chan struct{} { return nil }

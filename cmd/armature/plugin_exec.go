@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -28,9 +30,11 @@ func (a *app) pluginExecCommand() *cobra.Command {
 			"runs plugins on a server runs it, with documents, permissions and hooks as a server has them.\n" +
 			"Go's tests are run with\n\n" +
 			"  GOOS=wasip1 GOARCH=wasm go test -exec \"armature plugin exec\"\n\n" +
-			"which is what armature plugin test does. The plugin around the working directory is built first,\n" +
+			"which is what armature plugin test does; Rust's by Cargo with this as the runner of WebAssembly. The plugin around the working directory is built first,\n" +
 			"and installed on the site of each test. The program has arguments, the environment without\n" +
-			"settings of ours, the plugin's folder and a temporary one.",
+			"settings of ours, the plugin's folder and a temporary one.\n\n" +
+			"With - as PROGRAM the tests are a native program at the other end of a pipe, standard input and output:\n" +
+			"the SDKs for Go and Rust start this command where go test and cargo test run natively.",
 		DisableFlagParsing: true, // they are the program's
 		Args:               cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,32 +57,53 @@ func (a *app) execTests(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	program, err := filepath.Abs(args[0])
-	if err != nil {
-		return err
-	}
-	tmp, err := os.MkdirTemp("", "armature-test-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(tmp)
-	file := filepath.Join(tmp, "plugin.wasm")
-	built, _, err := a.buildPlugin(ctx, dir, "", file)
-	if err != nil {
-		return fmt.Errorf("build %s: %w", dir, err)
-	}
 	log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	b, err := a.openBench(ctx, tmp, file, built.Manifest.Name, log)
+	b, err := a.openBench(ctx, 2, log)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	spare := filepath.Join(tmp, "tmp")
-	if err := os.Mkdir(spare, 0o700); err != nil {
+	if err := a.putOn(ctx, b, dir); err != nil {
 		return err
 	}
+	if args[0] == "-" {
+		return b.pipe(ctx, os.Stdin, a.stdout)
+	}
+	program, err := filepath.Abs(args[0])
+	if err != nil {
+		return err
+	}
+	return b.program(ctx, dir, program, args[1:], a.stdout, a.stderr)
+}
+
+// putOn builds a plugin and has a bench test it.
+func (a *app) putOn(ctx context.Context, b *bench, dir string) error {
+	tmp, err := os.MkdirTemp("", "armature-build-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	s := &session{dir: dir, tmp: tmp, kept: newKept()}
+	defer s.kept.close()
+	var printed bytes.Buffer
+	whole, pl, err := s.build(ctx, &printed)
+	if err != nil {
+		_, _ = a.stderr.Write(printed.Bytes())
+		return fmt.Errorf("build %s: %w", dir, err)
+	}
+	return b.install(ctx, whole, pl)
+}
+
+// program runs a program of tests of the plugin in the folder dir, with its
+// arguments.
+func (b *bench) program(ctx context.Context, dir, program string, args []string, stdout, stderr io.Writer) error {
+	spare, err := os.MkdirTemp("", "armature-tmp-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(spare)
 	c := &engine.Command{
-		Args: append([]string{program}, args[1:]...), Env: programEnv(spare), Stdout: a.stdout, Stderr: a.stderr,
+		Args: append([]string{program}, args...), Env: programEnv(dir, spare), Stdout: stdout, Stderr: stderr,
 		// go test leaves what it wants to know beside the program.
 		Folders: folders(dir, spare, filepath.Dir(program)),
 	}
@@ -93,7 +118,7 @@ func (b *bench) exec(ctx context.Context, program string, c *engine.Command) err
 	}
 	most := engine.Limits{Memory: 2 << 30, Fuel: 1 << 42, Wall: 24 * time.Hour, Depth: 100_000, HostCalls: 1 << 30}
 	e, err := engine.New(ctx, engine.Config{
-		Imports: hostapi.BenchImports(hostapi.Config{Now: b.now, Random: b}, b.answer), Command: c,
+		Imports: hostapi.BenchImports(hostapi.Config{Now: b.Now, Random: b}, b.Answer), Command: c,
 		CacheDir: testCache(), Defaults: most, Maximum: most, MaxModule: 256 << 20,
 	})
 	if err != nil {
@@ -133,11 +158,15 @@ func pluginAround() (string, error) {
 }
 
 // programEnv is the environment without our settings, among which are secrets.
-func programEnv(tmp string) []string {
+func programEnv(dir, tmp string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool {
 		return strings.HasPrefix(pair, envPrefix) || strings.HasPrefix(pair, "TMPDIR=") || strings.HasPrefix(pair, "PWD=") || !strings.Contains(pair, "=")
 	})
-	wd, _ := os.Getwd() // pluginAround has just had it
+	// Go's tests run in the folder of their package, others in the plugin's.
+	wd, err := os.Getwd()
+	if err != nil || !filepath.IsAbs(wd) || !strings.HasPrefix(wd+string(filepath.Separator), dir+string(filepath.Separator)) {
+		wd = dir
+	}
 	return append(env, "TMPDIR="+tmp, "PWD="+wd)
 }
 

@@ -68,6 +68,24 @@ func TestWhatIsGiven(t *testing.T) {
 	if n, err := armature.Config[int]("limit"); err != nil || n != 5 {
 		t.Errorf("the limit is %d, %v", n, err)
 	}
+	drawn := func(seed int64) string {
+		var b [16]byte
+		s.Seed(seed)
+		armature.Random(b[:])
+		return string(b[:])
+	}
+	if drawn(1) != drawn(1) || drawn(1) == drawn(2) {
+		t.Error("randomness does not repeat by its seed")
+	}
+	s.Answer("https://x.example/", armaturetest.Answer{Status: 404, Body: []byte("no")})
+	answer, err := armature.Fetch(armature.HTTPRequest{URL: "https://x.example/"})
+	if err != nil || answer.Status != 404 || string(answer.Body) != "no" || len(s.Fetched()) != 1 {
+		t.Errorf("the network answers %+v, %v", answer, err)
+	}
+	s.ActAs("zoe@example.com", "Blogger")
+	if u, err := armature.Caller(); err != nil || u.Name != "zoe@example.com" || !u.Has("Blogger") {
+		t.Errorf("%+v acts, %v", u, err)
+	}
 	s.ActAs("Guest")
 	if err := s.Call("acme.fresh.hello", Greeting{Name: "Zoe"}, nil); err == nil {
 		t.Error("a guest may call it")

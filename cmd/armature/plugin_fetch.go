@@ -23,7 +23,7 @@ func (g *guests) fetch(site string, given []string) hostapi.Fetch {
 			policy.Timeout = r.Timeout
 		}
 		var err error
-		if policy.Private, err = g.private(site); err != nil {
+		if policy.Private, err = g.outgoing(site); err != nil {
 			return nil, err
 		}
 		answer, err := g.egress.Do(ctx, policy, egress.Request{Method: r.Method, URL: r.URL, Header: r.Header, Body: r.Body})
@@ -34,11 +34,15 @@ func (g *guests) fetch(site string, given []string) hostapi.Fetch {
 	}
 }
 
-// private are the hosts that may be on this machine or on a private network.
-func (g *guests) private(site string) (none egress.Hosts, err error) {
+// outgoing are the hosts that may be on this machine or on a private network, of a
+// site from which something may be sent.
+func (g *guests) outgoing(site string) (none egress.Hosts, err error) {
 	t := g.tenant(site)
 	if t == nil {
 		return none, nil
+	}
+	if err := t.Outgoing(); err != nil {
+		return none, err
 	}
 	return egress.ParseHosts(t.Site.Config().PrivateHosts()...)
 }

@@ -10,6 +10,7 @@ import (
 	"armature/plugins/bundle"
 	"armature/plugins/grant"
 	"armature/plugins/loader"
+	"armature/plugins/publisher"
 	"armature/runtime/engine"
 	"armature/runtime/hostapi"
 )
@@ -28,11 +29,12 @@ func (a *app) pluginInspectCommand() *cobra.Command {
 			m := b.Manifest
 			info, asked, loadError := a.inspectModule(cmd.Context(), b)
 			if a.json {
-				out := map[string]any{"manifest": m, "hash": b.Hash, "module_bytes": len(b.Module)}
+				out := map[string]any{"manifest": m, "hash": b.Hash, "module_bytes": len(b.Module), "signature": signatureOf(b)}
 				if loadError != nil {
 					out["error"] = explain(loadError)
 				} else {
 					out["pristine"], out["reason"], out["snapshot_bytes"], out["grants_asked"] = info.Pristine, info.Reason, info.SnapshotBytes, asked
+					out["does"] = grant.InWords(asked)
 				}
 				if err := a.printJSON(out); err != nil || loadError == nil {
 					return err
@@ -41,6 +43,7 @@ func (a *app) pluginInspectCommand() *cobra.Command {
 			}
 			w := a.stdout
 			fmt.Fprintf(w, "%s %s (ABI %d, %d KiB)\nhash     %s\n", m.Name, m.Version, m.ABI, len(b.Module)/1024, b.Hash)
+			fmt.Fprintf(w, "signed   %s\n", signedWords(b.Signature))
 			if m.Description != "" {
 				fmt.Fprintln(w, m.Description)
 			}
@@ -52,10 +55,13 @@ func (a *app) pluginInspectCommand() *cobra.Command {
 			}
 			for _, g := range asked {
 				approval := ""
-				if grant.NeedsApproval(g) {
-					approval = "  (an administrator has to approve it)"
+				switch {
+				case grant.NeedsApproval(g, true):
+					approval = "; waits for an approval"
+				case grant.NeedsApproval(g, false):
+					approval = "; waits for an approval, unless it lies in the folder of a server"
 				}
-				fmt.Fprintf(w, "grant    %s%s\n", g, approval)
+				fmt.Fprintf(w, "grant    %s: %s%s\n", g, grant.InWords([]string{g})[0], approval)
 			}
 			for _, l := range grant.AskedLimits(m.Limits) {
 				fmt.Fprintf(w, "limit    %s  (to be approved where it is not put into a folder of the server)\n", grant.Words(l))
@@ -72,6 +78,26 @@ func (a *app) pluginInspectCommand() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// signatureOf is what inspect tells programs of a signature. signed_text is what
+// minisign -V verifies.
+func signatureOf(b *bundle.Bundle) map[string]any {
+	s := b.Signature
+	return map[string]any{"publisher": s.Key, "signed": s.Signed(), "verifies": s.Verifies, "problem": s.Problem, "signed_text": string(b.Stated.Text())}
+}
+
+// signedWords says who has signed a plugin, for people.
+func signedWords(s publisher.Signature) string {
+	switch {
+	case !s.Signed():
+		return "by nobody"
+	case s.Verifies:
+		return "by " + s.Key + "; it verifies"
+	case s.Key == "":
+		return s.Problem
+	}
+	return "by " + s.Key + ", but " + s.Problem
 }
 
 func remarks(verbs, roles []string, guest bool) string {

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"armature/plugins/grant"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"armature/plugins/bundle"
+	"armature/plugins/grant"
 	"armature/plugins/ledger"
+	"armature/plugins/publisher"
 	"armature/plugins/shipped"
 )
 
@@ -21,7 +23,7 @@ func (a *app) pluginInstallCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install FILE",
 		Short: "Install a plugin on a site",
-		Long:  "Install a plugin, or another version of one, on a site: it is stored in the site's database.\nA plugin that asks for more than the version that serves waits for `plugin approve`, unless\n--approve names what it may have. With --all-sites the file is put into <data>/plugins instead.\nWith --url the site is one of a server elsewhere.",
+		Long:  "Install a plugin, or another version of one, on a site: it is stored in the site's database.\nWho has the site's data at hand gives it the documents and methods that it names, the platform's\nown aside. What else it needs waits for `plugin approve`, unless --approve names what it may have,\nand until then the plugin does not serve, or the version before it does. With --all-sites the file is put into <data>/plugins instead.\nWith --url the site is one of a server elsewhere, and all that the plugin needs waits.",
 		Example: "  armature plugin install shop.wasm\n" +
 			"  ARMATURE_API_KEY=key:secret armature plugin install shop.wasm --url https://shop.example.org",
 		Args: cobra.ExactArgs(1),
@@ -44,6 +46,9 @@ func (a *app) pluginInstallCommand() *cobra.Command {
 			if dry {
 				name = "plan"
 			}
+			if approve, err = a.operators(cmd.Context(), whole, approve); err != nil {
+				return err
+			}
 			var done ledger.Installation
 			err = a.managePlugins(cmd.Context(), name, map[string]any{
 				"file": whole, "approve": strings.Join(approve, ","),
@@ -60,6 +65,24 @@ func (a *app) pluginInstallCommand() *cobra.Command {
 	return cmd
 }
 
+// operators adds to what is approved by name what an operator gives by installing a
+// plugin on data of this machine, as by putting it into a folder.
+func (a *app) operators(ctx context.Context, whole []byte, approve []string) ([]string, error) {
+	if h, err := a.hosted(); h != nil || err != nil {
+		return approve, err
+	}
+	var planned ledger.Installation
+	if err := a.managePlugins(ctx, "plan", map[string]any{"file": whole, "approve": strings.Join(approve, ",")}, &planned); err != nil {
+		return nil, err
+	}
+	for _, g := range planned.Waiting {
+		if !grant.NeedsApproval(g, true) {
+			approve = append(approve, g)
+		}
+	}
+	return approve, nil
+}
+
 func (a *app) sayInstallation(done *ledger.Installation, dry bool) error {
 	if a.json {
 		return a.printJSON(done)
@@ -73,16 +96,41 @@ func (a *app) sayInstallation(done *ledger.Installation, dry bool) error {
 		fmt.Fprintf(a.stdout, " in place of %s", done.Replaces)
 	}
 	fmt.Fprintf(a.stdout, ": %s\n", done.Status)
+	if key := done.Publisher; key != "" && key != publisher.Nobody {
+		fmt.Fprintf(a.stdout, "signed by %s, which verifies\n", key)
+	}
 	for _, s := range done.DocTypes {
 		a.sayStep(s)
+	}
+	for i, words := range done.Does {
+		fmt.Fprintf(a.stdout, "grant  %s: %s\n", done.Asked[i], words)
+	}
+	if c := done.Changes; c != nil {
+		for _, words := range c.More {
+			fmt.Fprintf(a.stdout, "     + %s\n", words)
+		}
+		for _, words := range c.Less {
+			fmt.Fprintf(a.stdout, "     - %s\n", words)
+		}
 	}
 	if len(done.Waiting) > 0 {
 		fmt.Fprintf(a.stdout, "waits for approval: %s\n", strings.Join(grant.Described(done.Waiting), ", "))
 	}
-	if done.Pending {
+	switch {
+	case done.Pending && done.Replaces != "":
 		fmt.Fprintf(a.stdout, "until then %s goes on serving; approve with: armature plugin approve %s\n", done.Replaces, done.Plugin)
+	case done.Pending:
+		fmt.Fprintf(a.stdout, "until then it does not serve; approve with: armature plugin approve %s\n", done.Plugin)
 	}
 	return nil
+}
+
+// signer is a publisher in words.
+func signer(key string) string {
+	if key == "" || key == publisher.Nobody {
+		return "nobody"
+	}
+	return key
 }
 
 func (a *app) sayStep(s shipped.Step) {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"armature/plugins/testrun"
 )
 
 // workshop is where one plugin is built or tested.
@@ -28,19 +30,27 @@ type language struct {
 	name  string
 	marks []string // patterns of files in the plugin's folder that tell the language
 	build func(ctx context.Context, w *workshop) error
-	test  func(ctx context.Context, w *workshop) error
+
+	// Files with tests match the pattern tests. Each becomes a module by compile; or
+	// a language has tests of its own, which run runs.
+	tests   string
+	compile func(ctx context.Context, w *workshop, file string) error
+	run     func(ctx context.Context, w *workshop, open func() (*bench, error), tell func(testrun.Result)) error
 }
 
 // languages in the order in which their files are looked for.
 func languages() []language {
 	return []language{
-		{"Go", []string{"go.mod"}, buildGo, testGo},
-		{"Rust", []string{"src/lib.rs"}, buildRust, testRust},
-		{"AssemblyScript", []string{"assembly/plugin.ts"}, buildAssemblyScript, testAssemblyScript},
-		{"C++", []string{"*.cpp"}, buildCPP, testCPP},
-		{"C", []string{"*.c"}, buildC, testC},
-		{"Zig", []string{"plugin.zig"}, buildZig, testZig},
-		{"WebAssembly text", []string{"*.wat"}, buildText, testText},
+		{name: "Go", marks: []string{"go.mod"}, build: buildGo, run: testGo},
+		{name: "Rust", marks: []string{"src/lib.rs"}, build: buildRust, run: testRust},
+		{
+			name: "AssemblyScript", marks: []string{"assembly/plugin.ts"}, build: buildAssemblyScript,
+			tests: "assembly/*_test.ts", compile: compileAssemblyScript,
+		},
+		{name: "C++", marks: []string{"*.cpp"}, build: buildCPP, tests: "*_test.cpp", compile: compileCPP},
+		{name: "C", marks: []string{"*.c"}, build: buildC, tests: "*_test.c", compile: compileC},
+		{name: "Zig", marks: []string{"plugin.zig"}, build: buildZig, tests: "*_test.zig", compile: compileZig},
+		{name: "WebAssembly text", marks: []string{"*.wat"}, build: buildText, tests: "*_test.wat", compile: compileText},
 	}
 }
 
@@ -129,7 +139,7 @@ func buildGo(ctx context.Context, w *workshop) error {
 
 // testGo runs the tests as WebAssembly, on real sites: this program runs what go
 // test has made. It is told where the plugin is by the folder it runs in.
-func testGo(ctx context.Context, w *workshop) error {
+func testGo(ctx context.Context, w *workshop, _ func() (*bench, error), _ func(testrun.Result)) error {
 	compiler, err := tool("go", "apt-get install golang-go, or from go.dev/dl (Go 1.24 or later)")
 	if err != nil {
 		return err

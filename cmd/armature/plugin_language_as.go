@@ -43,6 +43,11 @@ func asc(dir string) (string, error) {
 // buildAssemblyScript uses the runtime that never frees: every call starts from
 // the state after loading, which frees everything.
 func buildAssemblyScript(ctx context.Context, w *workshop) error {
+	return compileAssemblyScript(ctx, w, filepath.Join("assembly", "plugin.ts"))
+}
+
+// compileAssemblyScript makes a module of one file and what it imports.
+func compileAssemblyScript(ctx context.Context, w *workshop, file string) error {
 	compiler, err := asc(w.dir)
 	if err != nil {
 		return err
@@ -55,8 +60,15 @@ func buildAssemblyScript(ctx context.Context, w *workshop) error {
 	if _, err := w.write("lib/armature/index.ts", source); err != nil {
 		return err
 	}
+	testing, err := os.ReadFile(filepath.Join(w.dir, "armature", "testing.ts"))
+	if err != nil {
+		testing = assemblyscript.Testing
+	}
+	if _, err := w.write("lib/armature/testing.ts", testing); err != nil {
+		return err
+	}
 	args := []string{
-		filepath.Join("assembly", "plugin.ts"), "-o", w.module,
+		file, "-o", w.module,
 		"--lib", filepath.Join(w.tmp, "lib"), "--runtime", "stub", "--use", "abort=~lib/armature/index/abort",
 	}
 	if w.kept == nil {
@@ -67,32 +79,4 @@ func buildAssemblyScript(ctx context.Context, w *workshop) error {
 		return err
 	}
 	return w.run(ctx, nil, compiler, args...)
-}
-
-func testAssemblyScript(ctx context.Context, w *workshop) error {
-	if err := buildAssemblyScript(ctx, w); err != nil {
-		return err
-	}
-	return testModule(ctx, w)
-}
-
-// testModule runs test.mjs with node on the module that was built; the host it
-// needs is stubhost.mjs of the SDK for AssemblyScript.
-func testModule(ctx context.Context, w *workshop) error {
-	node, err := tool("node", "apt-get install nodejs")
-	if err != nil {
-		return err
-	}
-	stub, err := w.write("stubhost.mjs", assemblyscript.Stub)
-	if err != nil {
-		return err
-	}
-	test, err := filepath.Abs(filepath.Join(w.dir, "test.mjs"))
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(test); err != nil {
-		return errors.New("there is no test.mjs")
-	}
-	return w.run(ctx, []string{"ARMATURE_STUBHOST=" + stub, "ARMATURE_MODULE=" + w.module}, node, test)
 }

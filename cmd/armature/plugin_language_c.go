@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,15 +16,22 @@ const installClang = "apt-get install clang lld"
 var guestFlags = []string{"--target=wasm32", "-std=gnu11", "-Wall", "-nostdlib", "-mbulk-memory", "-c"}
 
 func buildC(ctx context.Context, w *workshop) error {
+	sources, err := w.sources("*.c")
+	if err != nil {
+		return err
+	}
+	return w.c(ctx, sources)
+}
+
+// compileC makes a module of one file: of tests.
+func compileC(ctx context.Context, w *workshop, file string) error { return w.c(ctx, []string{file}) }
+
+func (w *workshop) c(ctx context.Context, sources []string) error {
 	clang, err := tool("clang", installClang)
 	if err != nil {
 		return err
 	}
 	linker, err := tool("wasm-ld", installClang)
-	if err != nil {
-		return err
-	}
-	sources, err := w.sources("*.c")
 	if err != nil {
 		return err
 	}
@@ -57,36 +63,6 @@ func (w *workshop) header() ([]string, error) {
 	if _, err := w.write("armature.h", c.Header); err != nil {
 		return nil, err
 	}
-	_, err := w.write("stubhost.h", c.Stub)
+	_, err := w.write("armature_test.h", c.Testing)
 	return []string{"-I", w.tmp}, err
-}
-
-// testC builds and runs each *_test.c as a native program.
-func testC(ctx context.Context, w *workshop) error {
-	include, err := w.header()
-	if err != nil {
-		return err
-	}
-	clang, err := tool("clang", installClang+" libc6-dev")
-	if err != nil {
-		return err
-	}
-	files, err := filepath.Glob(filepath.Join(w.dir, "*_test.c"))
-	if err != nil {
-		return err
-	}
-	if len(files) == 0 {
-		return errors.New("there is no *_test.c")
-	}
-	for _, file := range files {
-		program := filepath.Join(w.tmp, filepath.Base(file)+".test")
-		args := append([]string{"-std=gnu11", "-Wall", "-g", "-o", program}, include...)
-		if err := w.run(ctx, nil, clang, append(args, filepath.Base(file))...); err != nil {
-			return err
-		}
-		if err := w.run(ctx, nil, program); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -24,11 +24,20 @@ const cppTarget = "--target=wasm32-wasi"
 // buildCPP compiles without exceptions, which clang's library for WebAssembly
 // does not have.
 func buildCPP(ctx context.Context, w *workshop) error {
-	clang, err := clangCPP()
+	sources, err := w.sources("*.cpp")
 	if err != nil {
 		return err
 	}
-	sources, err := w.sources("*.cpp")
+	return w.cpp(ctx, sources)
+}
+
+// compileCPP makes a module of one file: of tests.
+func compileCPP(ctx context.Context, w *workshop, file string) error {
+	return w.cpp(ctx, []string{file})
+}
+
+func (w *workshop) cpp(ctx context.Context, sources []string) error {
+	clang, err := clangCPP()
 	if err != nil {
 		return err
 	}
@@ -118,36 +127,6 @@ func (w *workshop) headerCPP() ([]string, error) {
 	if _, err := w.write("armature.hpp", cpp.Header); err != nil {
 		return nil, err
 	}
-	_, err := w.write("stubhost.hpp", cpp.Stub)
+	_, err := w.write("armature_test.hpp", cpp.Testing)
 	return []string{"-I", w.tmp}, err
-}
-
-// testCPP builds and runs each *_test.cpp as a native program.
-func testCPP(ctx context.Context, w *workshop) error {
-	include, err := w.headerCPP()
-	if err != nil {
-		return err
-	}
-	clang, err := tool("clang++", installCPP)
-	if err != nil {
-		return err
-	}
-	files, err := filepath.Glob(filepath.Join(w.dir, "*_test.cpp"))
-	if err != nil {
-		return err
-	}
-	if len(files) == 0 {
-		return errors.New("there is no *_test.cpp")
-	}
-	for _, file := range files {
-		program := filepath.Join(w.tmp, filepath.Base(file)+".test")
-		args := append([]string{"-std=c++20", "-Wall", "-g", "-o", program}, include...)
-		if err := w.run(ctx, nil, clang, append(args, filepath.Base(file))...); err != nil {
-			return errors.Join(err, missingCPP(ctx, clang))
-		}
-		if err := w.run(ctx, nil, program); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,15 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"armature/plugins/testrun"
 	"armature/sdk/rust"
 )
 
@@ -55,7 +59,10 @@ func (w *workshop) rustLibrary(ctx context.Context, compiler string, flags []str
 	if w.kept.made(library, state) {
 		return library, nil
 	}
-	args := append([]string{"--edition", "2021", "--crate-type", "rlib", "--crate-name", "armature", "-o", library}, flags...)
+	args := append([]string{
+		"--edition", "2021", "--crate-type", "rlib", "--crate-name", "armature", "-o", library,
+		"--remap-path-prefix", source + "=armature", // what panics say of a place is the same wherever it is built
+	}, flags...)
 	if err := w.run(ctx, nil, compiler, append(args, filepath.Join(source, "lib.rs"))...); err != nil {
 		return "", err
 	}
@@ -95,23 +102,81 @@ func buildRust(ctx context.Context, w *workshop) error {
 	return err
 }
 
-// testRust runs the tests in the sources, on the machine, with the host that
-// armature::stub is.
-func testRust(ctx context.Context, w *workshop) error {
-	compiler, err := rustc(ctx, "")
+// rustTestTarget is WebAssembly with a system, which Rust's own tests need. Rust has
+// renamed it.
+var rustTestTargets = []string{"wasm32-wasip1", "wasm32-wasi"}
+
+// testRust runs the tests in the sources as WebAssembly, on real sites.
+func testRust(ctx context.Context, w *workshop, open func() (*bench, error), tell func(testrun.Result)) error {
+	compiler, target, err := rustcForTests(ctx, w.kept)
 	if err != nil {
 		return err
 	}
-	library, err := w.rustLibrary(ctx, compiler, nil)
+	b, err := open()
 	if err != nil {
 		return err
 	}
-	program := filepath.Join(w.tmp, "plugin.test")
-	if err := w.run(ctx, nil, compiler, "--edition", "2021", "--test", "--crate-name", "plugin",
-		"--extern", "armature="+library, "-o", program, filepath.Join("src", "lib.rs")); err != nil {
+	tests := *w
+	tests.tmp = filepath.Join(w.tmp, "tests") // another library for another target
+	if err := os.MkdirAll(tests.tmp, 0o700); err != nil {
 		return err
 	}
-	return w.run(ctx, nil, program)
+	flags := []string{"--target", target, "-C", "opt-level=1", "-C", "debuginfo=1"}
+	library, err := tests.rustLibrary(ctx, compiler, flags)
+	if err != nil {
+		return err
+	}
+	program := filepath.Join(tests.tmp, "plugin.test.wasm")
+	args := append([]string{"--edition", "2021", "--test", "--crate-name", "plugin", "--extern", "armature=" + library, "-o", program}, flags...)
+	if linker, err := exec.LookPath("wasm-ld"); err == nil {
+		args = append(args, "-C", "linker="+linker)
+	}
+	if err := w.run(ctx, nil, compiler, append(args, filepath.Join("src", "lib.rs"))...); err != nil {
+		return err
+	}
+	return b.libtest(ctx, w.dir, program, tell)
+}
+
+// libtest runs the tests of a program of Rust's, each by itself: WebAssembly cannot
+// unwind, so one that fails is the end of the program.
+func (b *bench) libtest(ctx context.Context, dir, program string, tell func(testrun.Result)) error {
+	var listed bytes.Buffer
+	if err := b.program(ctx, dir, program, []string{"--list", "--format", "terse"}, &listed, io.Discard); err != nil {
+		return err
+	}
+	for line := range strings.Lines(listed.String()) {
+		name, ok := strings.CutSuffix(strings.TrimSpace(line), ": test")
+		if !ok {
+			continue
+		}
+		began := time.Now()
+		var said, ignored bytes.Buffer
+		err := b.program(ctx, dir, program, []string{"--exact", name, "--nocapture"}, &ignored, &said)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		result := testrun.Result{File: filepath.Join("src", "lib.rs"), Test: name, Took: time.Since(began)}
+		result.Skipped = strings.Contains(ignored.String(), name+" ... ignored")
+		if err != nil {
+			if result.Error = strings.TrimSpace(said.String()); result.Error == "" {
+				result.Error = err.Error()
+			}
+			result.Error, _, _ = strings.Cut(result.Error, "\nnote: run with")
+		}
+		tell(result)
+	}
+	return nil
+}
+
+// rustcForTests finds a compiler with the library of a target that has a system.
+func rustcForTests(ctx context.Context, k *kept) (compiler, target string, err error) {
+	for _, target = range rustTestTargets {
+		compiler, err = k.find(target, func() (string, error) { return rustc(ctx, target) })
+		if err == nil {
+			return compiler, target, nil
+		}
+	}
+	return "", "", errors.New("rustc with a target that has WASI is missing; install it, on Debian with: apt-get install rustc libstd-rust-dev-wasm32 lld, elsewhere with: rustup target add " + rustTestTargets[0])
 }
 
 // unpack writes the files below a folder of an SDK without tests of

@@ -6,10 +6,6 @@ import (
 )
 
 func buildText(ctx context.Context, w *workshop) error {
-	compiler, err := tool("wat2wasm", "apt-get install wabt")
-	if err != nil {
-		return err
-	}
 	sources, err := w.sources("*.wat")
 	if err != nil {
 		return err
@@ -17,12 +13,18 @@ func buildText(ctx context.Context, w *workshop) error {
 	if len(sources) != 1 {
 		return fmt.Errorf("there are %d .wat files: a module is made of one", len(sources))
 	}
-	return w.run(ctx, nil, compiler, sources[0], "-o", w.module)
+	return compileText(ctx, w, sources[0])
 }
 
-func testText(ctx context.Context, w *workshop) error {
-	if err := buildText(ctx, w); err != nil {
+// compileText makes a module of one file.
+func compileText(ctx context.Context, w *workshop, file string) error {
+	compiler, err := tool("wat2wasm", "apt-get install wabt")
+	if err != nil {
 		return err
 	}
-	return testModule(ctx, w)
+	args := []string{file, "-o", w.module}
+	if w.kept != nil {
+		args = append(args, "--debug-names")
+	}
+	return w.run(ctx, nil, compiler, args...)
 }

@@ -32,7 +32,7 @@ func findZig(ctx context.Context, dir string) (zigCompiler, error) {
 
 // with is the arguments that name the plugin's root file and the SDK: the one
 // beside the sources if it is there, otherwise the one this program carries.
-func (z zigCompiler) with(w *workshop) ([]string, error) {
+func (z zigCompiler) with(w *workshop, root string) ([]string, error) {
 	source, err := filepath.Abs(filepath.Join(w.dir, "armature", "armature.zig"))
 	if err != nil {
 		return nil, err
@@ -45,13 +45,16 @@ func (z zigCompiler) with(w *workshop) ([]string, error) {
 	}
 	cache := filepath.Join(w.tmp, "cache")
 	if z.old {
-		return []string{"--cache-dir", cache, "--mod", "armature::" + source, "--deps", "armature", "plugin.zig"}, nil
+		return []string{"--cache-dir", cache, "--mod", "armature::" + source, "--deps", "armature", root}, nil
 	}
-	return []string{"--cache-dir", cache, "--dep", "armature", "-Mroot=plugin.zig", "-Marmature=" + source}, nil
+	return []string{"--cache-dir", cache, "--dep", "armature", "-Mroot=" + root, "-Marmature=" + source}, nil
 }
 
 // buildZig keeps Zig's checks: a mistake is a trap that says what it was.
-func buildZig(ctx context.Context, w *workshop) error {
+func buildZig(ctx context.Context, w *workshop) error { return compileZig(ctx, w, "plugin.zig") }
+
+// compileZig makes a module of a root file and what it imports.
+func compileZig(ctx context.Context, w *workshop, file string) error {
 	z, err := findZig(ctx, w.dir)
 	if err != nil {
 		return err
@@ -60,7 +63,7 @@ func buildZig(ctx context.Context, w *workshop) error {
 	if z.old {
 		how = []string{"build-lib", "-dynamic"}
 	}
-	sources, err := z.with(w)
+	sources, err := z.with(w, file)
 	if err != nil {
 		return err
 	}
@@ -71,18 +74,4 @@ func buildZig(ctx context.Context, w *workshop) error {
 		args = append(args, "-O", "ReleaseSafe", "-fstrip")
 	}
 	return w.run(ctx, nil, z.path, append(args, sources...)...)
-}
-
-// testZig runs the tests in the sources, on the machine, with the host that
-// armature.stub is.
-func testZig(ctx context.Context, w *workshop) error {
-	z, err := findZig(ctx, w.dir)
-	if err != nil {
-		return err
-	}
-	sources, err := z.with(w)
-	if err != nil {
-		return err
-	}
-	return w.run(ctx, nil, z.path, append([]string{"test"}, sources...)...)
 }

@@ -21,7 +21,7 @@ func TestLimitsAreApproved(t *testing.T) {
 			dir := t.TempDir()
 			source, out := filepath.Join(dir, "acme.hungry.js"), filepath.Join(dir, "hungry.wasm")
 			put(t, source, fmt.Appendf(nil, `
-				export const manifest = { version: "%d", limits: { cpu_ms: %d } };
+				export const manifest = { version: "%d", grants: [], limits: { cpu_ms: %d } };
 				export function work() { let n = 0; for (let i = 0; i < 5e6; i++) n += i; return %d }`, version, cpu, version))
 			in.run("plugin", "build", source, "-o", out)
 			if text := in.run("plugin", "inspect", out); !strings.Contains(text, fmt.Sprintf("a call may use %d milliseconds of processor time; the usual is 100", cpu)) {

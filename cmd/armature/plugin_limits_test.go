@@ -87,7 +87,7 @@ func greedyBundle(t *testing.T, host string) []byte {
 	}
 	text, err := json.Marshal(map[string]any{
 		"name": "acme.greedy", "version": "1", "abi": 1, "methods": methods,
-		"grants": []string{"http_fetch"}, "allowed_hosts": []string{host},
+		"optional_grants": []string{"http_fetch"}, "allowed_hosts": []string{host},
 	})
 	if err != nil {
 		t.Fatal(err)

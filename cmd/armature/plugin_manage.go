@@ -2,6 +2,7 @@ package main
 
 import (
 	"armature/plugins/grant"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,11 +20,11 @@ func (a *app) pluginManageCommands() []*cobra.Command {
 				if len(args) > 1 {
 					given["grants"] = strings.Join(args[1:], ",")
 				}
-				var r ledger.Record
-				if err := a.managePlugins(cmd.Context(), name, given, &r); err != nil {
+				var e ledger.Entry
+				if err := a.managePlugins(cmd.Context(), name, given, &e); err != nil {
 					return err
 				}
-				return a.sayRecord(&r)
+				return a.sayRecord(&e)
 			},
 		}
 	}
@@ -39,7 +40,7 @@ func (a *app) pluginManageCommands() []*cobra.Command {
 	}
 	return []*cobra.Command{
 		command("approve", "approve NAME [GRANT...]", "Give a plugin what it asks for",
-			"Give a plugin what it asks for: the grants that are named, or all that wait, except elevated\naccess, which is given by name. http_fetch:HOST is one host.", cobra.MinimumNArgs(1)),
+			"Give a plugin what it asks for: the grants that are named, or all that wait, except elevated\naccess, which is given by name. http_fetch is all hosts that\nare asked for, http_fetch:HOST one of them.", cobra.MinimumNArgs(1)),
 		command("revoke", "revoke NAME [GRANT...]", "Take approved grants back", "", cobra.MinimumNArgs(1)),
 		command("rollback", "rollback NAME", "Have the version serve that did before", "", cobra.ExactArgs(1)),
 		command("disable", "disable NAME", "Take a plugin off a site", "", cobra.ExactArgs(1)),
@@ -48,10 +49,16 @@ func (a *app) pluginManageCommands() []*cobra.Command {
 	}
 }
 
-func (a *app) sayRecord(r *ledger.Record) error {
+func (a *app) sayRecord(e *ledger.Entry) error {
 	waiting := ""
-	if w := r.Waiting(); len(w) > 0 && r.Status != ledger.Disabled {
+	if w := e.Waiting; len(w) > 0 && e.Status != ledger.Disabled {
 		waiting = "; waits for approval: " + strings.Join(grant.Described(w), ", ")
 	}
-	return a.say(r, "%s %s: %s%s", r.Name, r.Version, r.Status, waiting)
+	if err := a.say(e, "%s %s: %s%s", e.Name, e.Version, e.Status, waiting); err != nil || a.json {
+		return err
+	}
+	for _, words := range e.Needs {
+		fmt.Fprintf(a.stdout, "  waits: %s\n", words)
+	}
+	return nil
 }

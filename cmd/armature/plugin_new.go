@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"armature/core/doctype"
 	"armature/plugins/manifest"
+	"armature/sdk/abi"
 	"armature/sdk/assemblyscript"
 	"armature/sdk/c"
 	"armature/sdk/cpp"
@@ -38,7 +41,7 @@ type beginning struct {
 func beginnings() []beginning {
 	header := func(dir string) error {
 		return errors.Join(os.WriteFile(filepath.Join(dir, "armature.h"), c.Header, 0o644),
-			os.WriteFile(filepath.Join(dir, "stubhost.h"), c.Stub, 0o644))
+			os.WriteFile(filepath.Join(dir, "armature_test.h"), c.Testing, 0o644))
 	}
 	declarations := func(dir string) error { return unpack(js.Source, ".", dir) }
 	return []beginning{
@@ -46,28 +49,36 @@ func beginnings() []beginning {
 			return unpack(armature.Source, ".", filepath.Join(dir, "armature"))
 		}},
 		{"rust", "apt-get install rustc libstd-rust-dev-wasm32 lld", func(dir string) error {
-			return unpack(rust.Source, "src", filepath.Join(dir, "armature"))
+			// A crate, so that Cargo can build the plugin, too.
+			crate := bytes.Replace(rust.Manifest, []byte(`"src/lib.rs"`), []byte(`"lib.rs"`), 1)
+			return errors.Join(unpack(rust.Source, "src", filepath.Join(dir, "armature")), writeInto(dir, map[string][]byte{"armature/Cargo.toml": crate}))
 		}},
 		{"assemblyscript", "npm install", func(dir string) error {
-			return writeInto(dir, map[string][]byte{"armature/index.ts": assemblyscript.Source, "armature/stubhost.mjs": assemblyscript.Stub})
+			return writeInto(dir, map[string][]byte{"armature/index.ts": assemblyscript.Source, "armature/testing.ts": assemblyscript.Testing})
 		}},
 		{"c", "apt-get install clang lld", header},
 		{"cpp", installCPP, func(dir string) error {
-			return writeInto(dir, map[string][]byte{"armature.hpp": cpp.Header, "stubhost.hpp": cpp.Stub})
+			return writeInto(dir, map[string][]byte{"armature.hpp": cpp.Header, "armature_test.hpp": cpp.Testing})
 		}},
 		{"zig", "npm install", func(dir string) error {
 			return unpack(zig.Source, ".", filepath.Join(dir, "armature"))
 		}},
+		{"wat", "apt-get install wabt", func(string) error { return nil }}, // the contract is all there is
 		{"js", "", declarations},
 		{"ts", "", declarations},
 	}
 }
 
-func (a *app) pluginNewCommand() *cobra.Command {
-	var names []string
+// langs are what --lang takes.
+func langs() (names []string) {
 	for _, b := range beginnings() {
 		names = append(names, b.name)
 	}
+	return names
+}
+
+func (a *app) pluginNewCommand() *cobra.Command {
+	names := langs()
 	var lang, dir, module string
 	cmd := &cobra.Command{
 		Use:   "new NAME",
@@ -125,7 +136,22 @@ func (a *app) beginPlugin(b beginning, name, dir string) error {
 	if err := b.sdk(dir); err != nil {
 		return err
 	}
+	if err := writeSchemas(dir); err != nil {
+		return err
+	}
 	return a.say(map[string]any{"name": name, "dir": dir, "lang": b.name}, "%s is in %s; its README.md says how to go on", name, dir)
+}
+
+// writeSchemas puts the JSON Schemas of manifests and of DocTypes beside a plugin, at
+// which "$schema" of its files points for an editor.
+func writeSchemas(dir string) error {
+	doctypes, err := json.MarshalIndent(doctype.JSONSchema(), "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeInto(dir, map[string][]byte{
+		".armature/manifest.schema.json": abi.ManifestSchema, ".armature/doctype.schema.json": append(doctypes, '\n'),
+	})
 }
 
 // fill writes templates, without the .tmpl of their names.

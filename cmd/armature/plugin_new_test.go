@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,11 +22,18 @@ var scaffolds = []struct {
 	{"c", clang, "plugin.c"},
 	{"cpp", cppToolchain, "plugin.cpp"},
 	{"zig", zigToolchain, "plugin.zig"},
+	{"wat", wabt, "plugin.wat"},
 	{"js", nothing, "main.js"},
 	{"ts", nothing, "main.ts"},
 }
 
 func nothing(*testing.T) string { return "" }
+
+func wabt(t *testing.T) string {
+	t.Helper()
+	compiler(t, "wat2wasm", "apt-get install wabt")
+	return ""
+}
 
 func clang(t *testing.T) string {
 	t.Helper()
@@ -50,6 +58,19 @@ func TestNewPlugin(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "acme.fresh")
 			in.run("plugin", "new", "acme.fresh", "--lang", tt.lang, "--dir", dir)
 			in.walk().readme(dir, tt.lang)
+			// The editor finds the schemas that the files point at.
+			var pointing struct {
+				Schema string `json:"$schema"`
+			}
+			text, err := os.ReadFile(filepath.Join(dir, "armature.json"))
+			if err != nil || json.Unmarshal(text, &pointing) != nil {
+				t.Fatalf("%v: %s", err, text)
+			}
+			for _, name := range []string{pointing.Schema, ".armature/doctype.schema.json"} {
+				if text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err != nil || !json.Valid(text) {
+					t.Errorf("the schema %q: %v", name, err)
+				}
+			}
 			// Nothing of ours is left out, and nothing of the templates left in.
 			for _, name := range []string{"README.md", "armature.json", tt.source} {
 				text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))

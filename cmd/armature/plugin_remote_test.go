@@ -32,6 +32,10 @@ func TestHosted(t *testing.T) {
 		if out := at("plugin", "install", built); !strings.Contains(out, "installed acme.todo") {
 			t.Errorf("install: %s", out)
 		}
+		if status, _ := s.call("GET", "/api/method/acme.todo.summary", nil); status == http.StatusOK {
+			t.Error("it serves before somebody has approved what it needs")
+		}
+		at("plugin", "approve", "acme.todo")
 		s.want("GET", "/api/method/acme.todo.summary", nil)
 		if out := at("plugin", "run", "acme.todo.echo", `{"a": "b"}`); strings.TrimSpace(out) != `{"a":"b"}` {
 			t.Errorf("run: %s", out)
@@ -139,7 +143,7 @@ func TestDevElsewhere(t *testing.T) {
 		name string
 		dev  func(file string) *developer
 	}{
-		{"url", func(file string) *developer { return client.develop(file, "--url", s.url) }},
+		{"url", func(file string) *developer { return client.develop(file, "--url", s.url, "--approve", "all") }},
 		{"folder", func(file string) *developer { return in.develop(file, "--plugins", filepath.Join(in.data, "plugins")) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

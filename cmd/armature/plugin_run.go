@@ -53,7 +53,7 @@ func (a *app) pluginRunCommand() *cobra.Command {
 					return err
 				}
 				for _, m := range res.Messages {
-					fmt.Fprintln(a.stderr, m)
+					fmt.Fprintln(a.stderr, m.Text)
 				}
 				if res.Message == nil {
 					res.Message = json.RawMessage("null")

@@ -302,7 +302,7 @@ func TestScriptFetch(t *testing.T) {
 	host := strings.TrimPrefix(outside.URL, "http://")
 	in := &installation{t: t, data: t.TempDir()}
 	s := in.withScripts(map[string]string{"acme.out.ts": `
-		export const manifest = { version: "1", allowed_hosts: ["` + host + `"] };
+		export const manifest = { version: "1", grants: [], optional_grants: ["http_fetch"], allowed_hosts: ["` + host + `"] };
 		export function ready() {}
 		export async function get({ url }: { url: string }) {
 			const r = await fetch(url + "/json?a=1", { method: "post", body: new URLSearchParams({ q: "ä b" }) });

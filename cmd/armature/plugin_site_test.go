@@ -98,11 +98,13 @@ func TestFetchOfPlugin(t *testing.T) {
 			t.Fatalf("%s: %d %v", why, status, answer)
 		}
 	}
-	refused("before approval", "http_fetch")
+	if status, answer := fetch(outside.URL); status == http.StatusOK {
+		t.Fatalf("before approval: %v", answer)
+	}
 	in.run("plugin", "approve", "acme.a")
 	eventually(t, "the grant is there", func() bool {
 		_, answer := fetch(outside.URL)
-		return !strings.Contains(fmt.Sprint(answer), "not granted")
+		return strings.Contains(fmt.Sprint(answer), "may not be reached")
 	})
 	refused("a private address", "may not be reached")
 	in.run("site", "config", "default", "set", "allowed_private_hosts", `["`+host+`"]`)

@@ -13,8 +13,14 @@ import (
 	"armature/plugins/plugintest"
 )
 
-// upload posts a form with a file, as curl -F does.
+// upload posts a form with a bundle, as curl -F does.
 func (s *server) upload(auth, path string, file []byte, fields ...string) (int, map[string]any) {
+	s.t.Helper()
+	return s.uploadAs("todo.wasm", auth, path, file, fields...)
+}
+
+// uploadAs posts a form with a file of any name.
+func (s *server) uploadAs(name, auth, path string, file []byte, fields ...string) (int, map[string]any) {
 	s.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -24,7 +30,7 @@ func (s *server) upload(auth, path string, file []byte, fields ...string) (int, 
 		}
 	}
 	if file != nil {
-		part, err := form.CreateFormFile("file", "todo.wasm")
+		part, err := form.CreateFormFile("file", name)
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -104,7 +110,7 @@ func TestInstallByUpload(t *testing.T) {
 			t.Errorf("a removed method: %v", answer)
 		}
 		// So does one without an event handler, here one that always fails.
-		if status, answer := s.upload(s.auth, install, version("3", map[string]any{"events": map[string]any{"ToDo.validate": "kv_get"}}, "kv_get")); status != http.StatusOK {
+		if status, answer := s.upload(s.auth, install, version("3", map[string]any{"events": map[string]any{"ToDo.validate": "kv_get"}}, "kv_get"), "approve", "all"); status != http.StatusOK {
 			t.Fatalf("version 3: %d %v", status, answer)
 		}
 		todo := map[string]any{"description": "x"}

@@ -43,6 +43,7 @@ type guests struct {
 
 	layout   host.Layout
 	shared   string    // folder of the plugins for all sites
+	signers  []string  // whose plugins alone are taken; none: everybody's
 	observer bool      // it looks at sites beside their server
 	bench    *bench    // nil unless tests run here
 	set      *host.Set // set once the set, which needs the plugins, exists
@@ -59,10 +60,13 @@ type guestOptions struct {
 	metricsToken string
 	idle         time.Duration        // of the sites, as host.Config has it
 	conns        int                  // to PostgreSQL, of all sites together; 0: unbounded
+	backups      *host.Backups        // by schedule; nil: none are made
 	slow         func() time.Duration // SQL statements worth logging; nil: none
 	observer     bool                 // by a command that ends soon
 	bench        *bench               // the tests these plugins run in; nil: they serve
 	cache        string               // folder of compiled code; empty: the one in the data folder
+	publishers   []string             // whose plugins alone are taken; none: everybody's
+	folderLimits manifest.Limits      // what plugins in folders get without being asked; zero fields: as much as they say
 }
 
 func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *slog.Logger) (*guests, error) {
@@ -84,16 +88,16 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 		cfg.CacheDir = o.cache
 	}
 	if o.bench != nil {
-		cfg.Now = o.bench.now
+		cfg.Now = o.bench.Now
 	}
 	e, err := engine.New(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("WebAssembly: %w", err)
 	}
 	g := &guests{
-		engine: e, registry: registry.New(), kv: kv.New(kv.Config{}), egress: egress.New(egress.Config{}),
+		engine: e, registry: registry.New(), kv: kv.New(o.store()), egress: egress.New(egress.Config{}),
 		logs: &logs.Book{}, metrics: metrics.New(o.metricsToken),
-		layout: layout, shared: o.shared, observer: o.observer, bench: o.bench, log: log,
+		layout: layout, shared: o.shared, signers: o.publishers, observer: o.observer, bench: o.bench, log: log,
 		open: map[string]string{},
 	}
 	if g.shared == "" {
@@ -109,9 +113,10 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 	}
 	g.ledger = ledger.New(ledger.Config{
 		Registry: g.registry, Loader: g.loader, Services: g.services, Folders: g.folders, Bundles: layout.Bundles(),
-		Forget: func(site, plugin string) { g.kv.Drop(site, plugin) },
-		Active: func(site string) bool { return g.set.Active(site) },
-		Logs:   g.logs, Meter: m, Logger: log, Observer: o.observer,
+		Forget:     func(site, plugin string) { g.kv.Drop(site, plugin) },
+		Active:     func(site string) bool { return g.set.Active(site) },
+		Publishers: g.publishers, FolderLimits: o.folderLimits,
+		Logs: g.logs, Meter: m, Logger: log, Observer: o.observer,
 	})
 	g.plugins = dispatch.New(dispatch.Config{
 		Registry: g.registry, Logger: log, Logs: g.logs, Meter: m,
@@ -127,9 +132,17 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 // hosting is what host functions need that no call brings.
 func (o guestOptions) hosting(log *slog.Logger) hostapi.Config {
 	if o.bench != nil {
-		return hostapi.Config{Logger: log, Now: o.bench.now, Random: o.bench}
+		return hostapi.Config{Logger: log, Now: o.bench.Now, Random: o.bench}
 	}
 	return hostapi.Config{Logger: log}
+}
+
+// store is where plugins keep what they keep for a while.
+func (o guestOptions) store() kv.Config {
+	if o.bench != nil {
+		return kv.Config{Now: o.bench.Now}
+	}
+	return kv.Config{}
 }
 
 // start loads the plugins for all sites and follows their folder, and has the
@@ -212,7 +225,17 @@ func (g *guests) services(site string) dispatch.Services {
 	if t == nil {
 		return dispatch.Services{}
 	}
-	return dispatch.Services{Documents: t.Documents, Methods: t.Methods(), Store: t.Store}
+	return dispatch.Services{Documents: t.Documents, Methods: t.Methods(), Store: t.Store, Users: t.Auth}
+}
+
+// publishers are those by whom the plugins of a site have to be signed: one of the
+// server's, and one of the site's.
+func (g *guests) publishers(site string) [][]string {
+	lists := [][]string{g.signers}
+	if t := g.tenant(site); t != nil {
+		lists = append(lists, t.Site.Config().Publishers())
+	}
+	return lists
 }
 
 // tenant is an open site, or nil.

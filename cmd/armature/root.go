@@ -23,8 +23,11 @@ type app struct {
 	site     string
 	json     bool
 	recreate bool
-	url      string // of a hosted site; empty: the site of data and site is meant
-	apiKey   string // for it
+
+	publishers   string // public keys, separated by commas
+	folderLimits string // key=number, separated by commas
+	url          string // of a hosted site; empty: the site of data and site is meant
+	apiKey       string // for it
 
 	args    []string // of the program
 	serving serving  // the settings of serve
@@ -38,15 +41,15 @@ func (a *app) command() *cobra.Command {
 			"Every flag can also be set by an environment variable (--log-level is\n" +
 			"ARMATURE_LOG_LEVEL) and in the JSON file named by --config ({\"log-level\": \"warn\"}).\n" +
 			"Flags win over the environment, and that over the file.\n\n" +
-			"Two secrets are only read from the environment: ARMATURE_SECRET_KEY, the master key,\n" +
-			"and ARMATURE_ADMIN_PASSWORD, the Administrator's password on a new site.",
+			"Secrets are only read from the environment: ARMATURE_SECRET_KEY, the master key,\n" +
+			"ARMATURE_ADMIN_PASSWORD, the Administrator's password on a new site, and\n" +
+			"ARMATURE_BACKUP_PASSPHRASE, which archives are sealed under, unless a file has it.",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return a.settings(cmd)
 		},
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.config, "config", "", "JSON file with settings, by flag name")
 	flags.StringVar(&a.data, "data", "./data", "folder of everything the server keeps")
@@ -54,8 +57,11 @@ func (a *app) command() *cobra.Command {
 	flags.StringVar(&a.database, "database", "", "postgres:// URL; without it every site is a SQLite file")
 	flags.StringVar(&a.redis, "redis", "", "redis:// URL where several servers count rate limits together")
 	flags.StringVar(&a.site, "site", site.Default, "the site that is meant")
+	flags.StringVar(&a.publishers, "plugin-publishers", "", "public keys, separated by commas: plugins alone are taken that one of them\nhas signed; a site may ask for more")
+	flags.StringVar(&a.folderLimits, "plugin-folder-limits", "", "what a plugin in a folder of the server may use without an approval, such as\ncpu_ms=1000,memory=67108864; without it as much as its manifest says")
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	root.AddCommand(a.serveCommand(), a.siteCommand(), a.userCommand(), a.pluginCommand(), a.versionCommand())
+	completeFlags(root)
 	return root
 }
 

@@ -37,6 +37,7 @@ type serving struct {
 
 	idle     time.Duration
 	conns    int
+	backup   backupFlags
 	drain    time.Duration
 	shutdown time.Duration
 
@@ -83,8 +84,9 @@ func (a *app) serveCommand() *cobra.Command {
 	flags.StringVar(&s.plugins, "plugins", "", "folder of the plugins for all sites; without it <data>/plugins")
 	flags.DurationVar(&s.idle, "site-idle", host.DefaultIdle, "close a site that has had no request for so long, until its next one;\nbelow 0: never")
 	flags.IntVar(&s.conns, "database-connections", 40, "connections to PostgreSQL that all sites of this server may have open\ntogether, at least 4")
+	s.backup.flags(flags)
 	flags.DurationVar(&s.drain, "drain-delay", 0, "how long to go on serving, not ready, when the server stops: until\nload balancers have noticed")
-	flags.DurationVar(&s.shutdown, "shutdown-timeout", 30*time.Second, "how long requests may then take to end")
+	flags.DurationVar(&s.shutdown, "shutdown-timeout", 30*time.Second, "how long requests may then take to end; 7 seconds later the process is gone whatever runs")
 	flags.StringVar(&s.metricsToken, "metrics-token", "", "bearer token for /metrics; without it they are for this machine only")
 	flags.StringVar(&s.traces, "trace-endpoint", "", "URL of an OpenTelemetry collector that takes traces over HTTP,\nhttp://127.0.0.1:4318; without it nothing is traced")
 	flags.StringVar(&s.traceHeaders, "trace-headers", "", "headers for the collector, name=value, separated by commas")
@@ -114,7 +116,15 @@ func (a *app) serve(cmd *cobra.Command) error {
 		return err
 	}
 	defer endTraces()
-	p, err := a.openPlatform(ctx, log, guestOptions{shared: s.plugins, metricsToken: s.metricsToken, slow: out.slow, idle: s.idle, conns: s.conns})
+	backups, err := s.backup.schedule()
+	if err != nil {
+		return err
+	}
+	o := guestOptions{shared: s.plugins, metricsToken: s.metricsToken, slow: out.slow, idle: s.idle, conns: s.conns, backups: backups}
+	if err := a.trusting(&o); err != nil {
+		return err
+	}
+	p, err := a.openPlatform(ctx, log, o)
 	if err != nil {
 		return err
 	}

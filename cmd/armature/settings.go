@@ -152,7 +152,7 @@ func misspelt(known []string, environ []string) []string {
 	for _, pair := range environ {
 		name, _, _ := strings.Cut(pair, "=")
 		rest, ours := strings.CutPrefix(name, envPrefix)
-		if !ours || slices.Contains([]string{"CONFIG", "SECRET_KEY", "ADMIN_PASSWORD", "BACKUP_PASSPHRASE", "API_KEY", "URL", "PORT"}, rest) ||
+		if !ours || slices.Contains([]string{"CONFIG", "SECRET_KEY", "ADMIN_PASSWORD", "BACKUP_PASSPHRASE", "SIGNING_PASSPHRASE", "API_KEY", "URL", "PORT"}, rest) ||
 			slices.ContainsFunc([]string{"SERVICE_", "PORT_", "TEST_"}, func(p string) bool { return strings.HasPrefix(rest, p) }) {
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 
 func (a *app) siteCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "site", Short: "Sites: tenants with a database, users and plugins of their own"}
-	cmd.AddCommand(a.siteNewCommand(), a.siteListCommand(), a.siteDropCommand(), a.siteConfigCommand(), a.siteBackupCommand(), a.siteRestoreCommand(), a.siteMailCommand())
+	cmd.AddCommand(a.siteNewCommand(), a.siteListCommand(), a.siteDropCommand(), a.siteConfigCommand(), a.siteSettingsCommand(), a.siteBackupCommand(), a.siteRestoreCommand(), a.sitePauseCommand(), a.siteResumeCommand(), a.siteMigrateCommand(), a.siteDoctorCommand(), a.siteMailCommand())
 	return cmd
 }
 

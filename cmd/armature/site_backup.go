@@ -24,13 +24,16 @@ const passphraseHelp = "The passphrase comes from " + passphraseVariable + ", th
 
 func (a *app) siteBackupCommand() *cobra.Command {
 	var passphrase string
+	var untried bool
 	cmd := &cobra.Command{
 		Use:   "backup NAME [FILE]",
 		Short: "Write a site into one archive",
 		Long: "Write a site into one archive that can be carried: documents, DocTypes, files, users, clients,\n" +
 			"plugins, configuration and secrets, as they are at one moment, while servers go on serving it.\n" +
 			"Logs and the plugins for all sites are not in it. Without FILE it is NAME-<time>.armature; - is\n" +
-			"standard output. The archive is sealed under a passphrase, without which it is worth nothing.\n" + passphraseHelp,
+			"standard output. A file that is there is never overwritten. The archive is sealed under a passphrase, without which it is worth nothing.\n" +
+			"Then it is tried: restored into a database that is thrown away, and compared. `serve --backup-to`\n" +
+			"makes archives by schedule.\n" + passphraseHelp,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, file := args[0], ""
@@ -38,131 +41,151 @@ func (a *app) siteBackupCommand() *cobra.Command {
 				file = args[1]
 			}
 			if file == "" {
-				file = name + "-" + time.Now().UTC().Format("20060102T150405Z") + ".armature"
+				file = backup.Name(name, time.Now())
+			}
+			if err := free(file); err != nil {
+				return err
 			}
 			phrase, err := a.passphrase(cmd.InOrStdin(), passphrase)
 			if err != nil {
 				return err
 			}
-			return a.backup(cmd.Context(), name, file, phrase)
+			return a.backup(cmd.Context(), name, file, phrase, !untried)
 		},
 	}
 	cmd.Flags().StringVar(&passphrase, "passphrase-file", "", "file with the passphrase")
+	cmd.Flags().BoolVar(&untried, "untried", false, "do not try the archive by restoring it")
 	return cmd
 }
 
-func (a *app) backup(ctx context.Context, name, file, passphrase string) error {
+func (a *app) backup(ctx context.Context, name, file, passphrase string, try bool) error {
 	set, err := a.newSet(host.Config{})
 	if err != nil {
 		return err
 	}
 	defer set.CloseAll()
-	if file == "-" {
-		_, err := set.Backup(ctx, name, passphrase, a.stdout)
-		return err
+	shown := a.progress()
+	defer shown.end()
+	write := func(tmp *os.File) (*backup.Manifest, error) {
+		m, err := set.Backup(ctx, name, passphrase, tmp, shown.tell())
+		if err == nil {
+			err = tmp.Sync()
+		}
+		if err == nil && try {
+			_, err = set.Verify(ctx, tmp.Name(), passphrase, shown.tell())
+		}
+		return m, err
 	}
-	m, err := backupTo(file, func(w io.Writer) (*backup.Manifest, error) { return set.Backup(ctx, name, passphrase, w) })
+	if file == "-" {
+		return a.backupOut(write)
+	}
+	m, err := backupTo(file, write)
 	if err != nil {
 		return err
 	}
+	shown.end()
 	files, bytes := m.Files()
-	return a.say(map[string]any{"name": name, "file": file, "records": m.Records(), "files": files, "bytes": bytes},
-		"backed up site %s to %s: %d records, %d files of %d bytes", name, file, m.Records(), files, bytes)
+	tried := ""
+	if try {
+		tried = ", restored once to try it"
+	}
+	return a.say(map[string]any{"name": name, "file": file, "records": m.Records(), "files": files, "bytes": bytes, "tried": try},
+		"backed up site %s to %s: %d records, %d files of %d bytes%s", name, file, m.Records(), files, bytes, tried)
+}
+
+// backupOut writes an archive to standard output when it is whole.
+func (a *app) backupOut(write func(*os.File) (*backup.Manifest, error)) error {
+	tmp, err := os.CreateTemp("", "armature-backup-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	defer tmp.Close()
+	if _, err := write(tmp); err != nil {
+		return err
+	}
+	if _, err := tmp.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = io.Copy(a.stdout, tmp)
+	return err
 }
 
 // backupTo writes a file that appears under its name when it is whole.
-func backupTo(file string, write func(io.Writer) (*backup.Manifest, error)) (*backup.Manifest, error) {
+func backupTo(file string, write func(*os.File) (*backup.Manifest, error)) (*backup.Manifest, error) {
 	tmp, err := os.CreateTemp(filepath.Dir(file), ".armature-backup-*")
 	if err != nil {
 		return nil, err
 	}
 	defer os.Remove(tmp.Name())
 	m, err := write(tmp)
-	if err == nil {
-		err = tmp.Sync()
-	}
 	if cerr := tmp.Close(); err == nil {
 		err = cerr
 	}
 	if err != nil {
 		return nil, err
 	}
-	return m, os.Rename(tmp.Name(), file)
+	return m, publish(tmp.Name(), file)
 }
 
-func (a *app) siteRestoreCommand() *cobra.Command {
-	var as, passphrase string
-	var replace bool
-	cmd := &cobra.Command{
-		Use:   "restore FILE",
-		Short: "Make a site of an archive",
-		Long: "Make a site of an archive, in SQLite or PostgreSQL, whichever it was made from. The archive is\n" +
-			"read and checked whole before anything is made; every record is compared after it was stored;\n" +
-			"the site is seen when all of it is there. A site of the name is left alone, unless --replace moves\n" +
-			"it to <data>/dropped first.\n" + passphraseHelp,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			phrase, err := a.passphrase(cmd.InOrStdin(), passphrase)
-			if err != nil {
-				return err
-			}
-			return a.restore(cmd.Context(), args[0], phrase, as, replace)
-		},
+// free reports whether a file may be written: a backup that is there is worth more
+// than the wish to make another.
+func free(file string) error {
+	if file == "-" {
+		return nil
 	}
-	cmd.Flags().StringVar(&as, "as", "", "name of the site; without it the one in the archive")
-	cmd.Flags().BoolVar(&replace, "replace", false, "move a site of that name aside")
-	cmd.Flags().StringVar(&passphrase, "passphrase-file", "", "file with the passphrase")
-	return cmd
-}
-
-func (a *app) restore(ctx context.Context, file, passphrase, as string, replace bool) error {
-	set, err := a.newSet(host.Config{})
-	if err != nil {
+	switch _, err := os.Lstat(file); {
+	case err == nil:
+		return fmt.Errorf("%s is there already and is not overwritten: name another file, or remove it first", file)
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	defer set.CloseAll()
-	done, err := set.Restore(ctx, file, passphrase, as, replace)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%w\nhint: restore --as another name, or with --replace to move it aside", err)
-	}
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(done)
-	}
-	for _, note := range done.Notes {
-		fmt.Fprintln(a.stderr, "note:", note)
-	}
-	if done.Moved != "" {
-		fmt.Fprintln(a.stderr, "note: the site that was there is in", done.Moved)
-	}
-	if done.Schema != "" {
-		fmt.Fprintln(a.stderr, "note: its database is the PostgreSQL schema", done.Schema)
-	}
-	return a.say(done, "restored site %s: %d records and %d files, compared with the archive", done.Site, done.Records, done.Files)
+	return nil
 }
 
-// passphrase finds the passphrase. It is no argument: those show in the list of
-// processes and in the shell's history.
+// publish gives a whole file its name, unless somebody else has taken that
+// meanwhile.
+func publish(tmp, file string) error {
+	err := os.Link(tmp, file)
+	if err == nil {
+		return os.Remove(tmp)
+	}
+	if err := free(file); err != nil {
+		return err
+	}
+	return os.Rename(tmp, file) // a file system without links
+}
+
+// passphrase finds the passphrase of an archive.
 func (a *app) passphrase(in io.Reader, file string) (string, error) {
-	phrase := os.Getenv(passphraseVariable)
-	if file != "" {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return "", fmt.Errorf("passphrase: %w", err)
-		}
-		phrase, _, _ = strings.Cut(string(text), "\n")
-		phrase = strings.TrimSuffix(phrase, "\r")
+	return secretText(in, passphraseVariable, file, "Passphrase of the archive: ")
+}
+
+// secretText finds a passphrase: in a file, in a variable of the environment, or
+// from whoever types it. It is no argument: those show in the list of processes and
+// in the shell's history.
+func secretText(in io.Reader, variable, file, prompt string) (string, error) {
+	phrase, err := givenText(variable, file)
+	if err == nil && phrase == "" {
+		phrase, err = readPassword(in, prompt)
 	}
-	if phrase == "" {
-		var err error
-		if phrase, err = readPassword(in, "Passphrase of the archive: "); err != nil {
-			return "", err
-		}
+	if err == nil && phrase == "" {
+		err = fmt.Errorf("the passphrase is empty: set %s", variable)
 	}
-	if phrase == "" {
-		return "", fmt.Errorf("the passphrase is empty: set %s", passphraseVariable)
+	return phrase, err
+}
+
+// givenPassphrase is the one that nobody has to be asked for; empty: there is none.
+func givenPassphrase(file string) (string, error) { return givenText(passphraseVariable, file) }
+
+func givenText(variable, file string) (string, error) {
+	if file == "" {
+		return os.Getenv(variable), nil
 	}
-	return phrase, nil
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("passphrase: %w", err)
+	}
+	phrase, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimSuffix(phrase, "\r"), nil
 }

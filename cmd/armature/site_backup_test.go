@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -267,32 +266,8 @@ func volatile(q string, answer any) string {
 
 func upload(t *testing.T, s *server, name, content string) {
 	t.Helper()
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	_ = form.WriteField("is_private", "1")
-	part, err := form.CreateFormFile("file", name)
-	if err == nil {
-		_, err = io.WriteString(part, content)
-	}
-	if err == nil {
-		err = form.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/api/method/upload_file", &body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", s.auth)
-	r.Header.Set("Content-Type", form.FormDataContentType())
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if text, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK {
-		t.Fatalf("upload: %d %s", res.StatusCode, text)
+	if status, answer := s.uploadAs(name, s.auth, "/api/method/upload_file", []byte(content), "is_private", "1"); status != http.StatusOK {
+		t.Fatalf("upload: %d %v", status, answer)
 	}
 }
 

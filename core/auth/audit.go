@@ -32,6 +32,13 @@ func (h hooks) audit(ctx context.Context, ev *document.Event) error {
 		act = shareActivity(ev)
 	case doctype.DocTypeName:
 		act = permissionActivity(ev)
+	case pluginName:
+		for _, act := range pluginActivity(ev) {
+			if err := h.s.Record(ctx, ev.Tx, act.Did(ev.Caller)); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	if act.Operation == "" {
 		return nil

@@ -38,6 +38,7 @@ type Service struct {
 	header  header
 
 	crossOrigin *http.CrossOriginProtection
+	trusts      func(origin string) bool
 	hasher      *Hasher
 	failures    *tally // wrong passwords, by user and by address
 	resets      resets
@@ -54,6 +55,9 @@ type Config struct {
 	// Setting is a key of the site's configuration as of now, nil when it is not
 	// set; nil: nothing is set.
 	Setting func(key string) json.RawMessage
+	// TrustsOrigin reports whether pages of an origin (RFC 6454) may act with the
+	// cookies of whoever looks at them; nil: those of the site alone.
+	TrustsOrigin func(origin string) bool
 	// Hasher is shared by the sites of a process; nil: one of its own.
 	Hasher *Hasher
 	// Schemes are Authorization schemes beside token and basic, by name in lower
@@ -79,6 +83,9 @@ func New(c Config) *Service {
 	}
 	if s.ended == nil {
 		s.ended = func(context.Context, document.Tx, *identity.Caller, string) error { return nil }
+	}
+	if s.trusts = c.TrustsOrigin; s.trusts == nil {
+		s.trusts = func(string) bool { return false }
 	}
 	if s.hasher == nil {
 		s.hasher = NewHasher()

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ type hooks struct{ s *Service }
 // Handles covers the documents a Caller is made of.
 func (hooks) Handles(typeName string) bool {
 	switch typeName {
-	case "User", "Role", "User Permission", "DocShare", doctype.DocTypeName, sessionName:
+	case "User", "Role", "User Permission", "DocShare", doctype.DocTypeName, sessionName, pluginName:
 		return true
 	}
 	return false
@@ -32,13 +33,16 @@ func (hooks) Guest(string) bool { return false }
 func (h hooks) Run(ctx context.Context, ev *document.Event) error {
 	switch ev.Name {
 	case document.OnUpdate, document.AfterDelete, document.AfterRename: // an insert is an update as well
+		if err := checkNames(ev); err != nil {
+			return err
+		}
 		if err := h.loggedOut(ctx, ev); err != nil {
 			return err
 		}
 		if err := h.audit(ctx, ev); err != nil {
 			return err
 		}
-		if ev.Doc.Type.Name == doctype.DocTypeName {
+		if name := ev.Doc.Type.Name; name == doctype.DocTypeName || name == pluginName {
 			return nil // callers are made without it
 		}
 		return h.s.Changed(ctx, ev.Tx)
@@ -95,6 +99,9 @@ func (h hooks) validateUser(ctx context.Context, ev *document.Event) error {
 	if builtin(user.Name()) && !user.Bool("enabled") {
 		return fault.Invalid("", "User %s cannot be disabled", user.Name())
 	}
+	if err := keepPlugins(ev); err != nil {
+		return err
+	}
 	if err := keepNames(user, ev.Before); err != nil {
 		return err
 	}
@@ -126,6 +133,10 @@ func (h hooks) validateUser(ctx context.Context, ev *document.Event) error {
 	if err != nil {
 		return err
 	}
+	if ev.Before != nil && isPlugin(ev.Before) {
+		user.Put("user_type", PluginType)
+		return nil
+	}
 	user.Put("user_type", "Website User")
 	if desk {
 		user.Put("user_type", SystemUser)
@@ -153,6 +164,31 @@ func keepNames(user, before *doctype.Document) error {
 		user.Put("username", name)
 	}
 	return err
+}
+
+// checkNames refuses what others' hooks have made of the names of a user after
+// keepNames has cleaned them.
+func checkNames(ev *document.Event) error {
+	if ev.Doc.Type.Name != "User" {
+		return nil
+	}
+	if ev.Name == document.AfterRename && (isPlugin(ev.Doc) || strings.HasSuffix(ev.Doc.Name(), pluginDomain)) {
+		return fault.Denied("The user of a plugin has the plugin's name, and nobody else has it")
+	}
+	if ev.Name != document.OnUpdate || builtin(ev.Doc.Name()) || isPlugin(ev.Doc) {
+		return nil
+	}
+	if clean, err := cleanEmail(ev.Doc.Name()); ev.Before == nil && (err != nil || clean != ev.Doc.Name()) {
+		return cmp.Or[error](err, fault.Invalid("InvalidEmailAddressError", "%s cannot be the name of a user", ev.Doc.Name()))
+	}
+	name := ev.Doc.Text("username")
+	if ev.Before != nil && ev.Before.Text("username") == name {
+		return nil
+	}
+	if clean, err := cleanUsername(name); err != nil || clean != name {
+		return cmp.Or[error](err, fault.Invalid("InvalidNameError", "%s cannot be a user name", name))
+	}
+	return nil
 }
 
 // newPassword sets the password that an administrator has put into the document,

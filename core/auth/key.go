@@ -47,6 +47,9 @@ func (s *Service) GenerateKeys(ctx context.Context, tx document.Tx, caller *iden
 	if err != nil {
 		return Keys{}, err
 	}
+	if isPlugin(doc) {
+		return Keys{}, noLogin(user)
+	}
 	keys := Keys{Key: doc.Text("api_key"), Secret: random(secretBytes)}
 	if keys.Key == "" {
 		keys.Key = random(keyBytes)

@@ -94,8 +94,8 @@ func (s *Service) candidate(ctx context.Context, typed string) (c candidate, err
 	sel := &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "name", "enabled", "password_hash", "username"),
-		Where:   doctype.AnyOf{equals(dt, "name", typed), equals(dt, "name", lower), equals(dt, "username", typed)},
-		Length:  3,
+		Where:   doctype.AnyOf{equals(dt, "name", typed), equals(dt, "name", lower), equals(dt, "username", typed), equals(dt, "username", lower)},
+		Length:  4,
 	}
 	best := 0
 	err = s.store.Read(ctx, func(tx document.Tx) error {
@@ -103,14 +103,15 @@ func (s *Service) candidate(ctx context.Context, typed string) (c candidate, err
 			name, _ := v[0].(string)
 			username, _ := v[3].(string)
 			rank := 0
-			switch typed {
-			case name:
+			switch {
+			case name == typed:
+				rank = 4
+			case name == lower:
 				rank = 3
-			case username:
-				rank = 1
-			}
-			if rank < 2 && name == lower {
+			case username == typed:
 				rank = 2
+			case username == lower:
+				rank = 1
 			}
 			if name == identity.Guest || rank <= best {
 				return nil

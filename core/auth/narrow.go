@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"armature/core/doctype"
 	"armature/core/document"
@@ -32,7 +33,7 @@ func (s *Service) restrictions(ctx context.Context, tx document.Tx, c *identity.
 		Columns: columns(dt, "allow", "for_value", "apply_to_all_doctypes", "applicable_for", "hide_descendants"),
 		Where:   doctype.Compare{Operand: doctype.Operand{Field: dt.Field("user")}, Op: query.Eq, Value: c.User},
 	}
-	return tx.Rows(ctx, sel, func(v []any) error {
+	err := tx.Rows(ctx, sel, func(v []any) error {
 		r := identity.Restriction{HideDescendants: v[4] == int64(1)}
 		r.Allow, _ = v[0].(string)
 		r.Value, _ = v[1].(string)
@@ -42,6 +43,8 @@ func (s *Service) restrictions(ctx context.Context, tx document.Tx, c *identity.
 		c.Restrictions = append(c.Restrictions, r)
 		return nil
 	})
+	slices.SortStableFunc(c.Restrictions, func(a, b identity.Restriction) int { return strings.Compare(a.Allow, b.Allow) })
+	return err
 }
 
 func (s *Service) shares(ctx context.Context, tx document.Tx, c *identity.Caller) error {

@@ -52,7 +52,7 @@ func (s *Service) chooseUsername(ctx context.Context, tx document.Tx, user *doct
 		wishes = append(wishes, first+"_"+last)
 	}
 	for _, wish := range wishes {
-		if first == "" || strings.EqualFold(wish, identity.Administrator) || strings.EqualFold(wish, identity.Guest) {
+		if clean, err := cleanUsername(wish); first == "" || err != nil || clean != wish || builtinName(wish) {
 			continue
 		}
 		n, err := tx.Count(ctx, &doctype.Select{
@@ -67,6 +67,10 @@ func (s *Service) chooseUsername(ctx context.Context, tx document.Tx, user *doct
 		}
 	}
 	return nil
+}
+
+func builtinName(name string) bool {
+	return strings.EqualFold(name, identity.Administrator) || strings.EqualFold(name, identity.Guest)
 }
 
 // scrub makes a name one word in small letters.

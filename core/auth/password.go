@@ -116,6 +116,9 @@ func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *ident
 	if err != nil {
 		return err
 	}
+	if isPlugin(doc) {
+		return noLogin(user)
+	}
 	if doc.Bool("logout_all_sessions") {
 		if err := s.EndSessions(ctx, tx, user); err != nil {
 			return err

@@ -90,11 +90,11 @@ func (s *Service) wish(ctx context.Context, tx document.Tx, name string, most in
 
 // StartReset makes a key for the user that somebody typed in, by address or user
 // name; nil when there is no such user, or the user may not reset the password
-// this way: the Administrator, whose address nobody has proved, and who is
-// disabled.
+// this way: the Administrator, whose address nobody has proved, who is disabled,
+// and the user of a plugin.
 func (s *Service) StartReset(ctx context.Context, typed string, from Origin) (*Reset, error) {
 	found, err := s.candidate(ctx, strings.TrimSpace(typed))
-	if err != nil || found.name == "" || found.name == identity.Administrator || !found.enabled {
+	if err != nil || found.name == "" || found.name == identity.Administrator || !found.enabled || strings.HasSuffix(found.name, pluginDomain) {
 		return nil, err
 	}
 	return s.NewReset(ctx, found.name, from)
@@ -109,6 +109,9 @@ func (s *Service) NewReset(ctx context.Context, user string, from Origin) (*Rese
 		doc, err := s.read(ctx, tx, user, true)
 		if err != nil {
 			return err
+		}
+		if isPlugin(doc) {
+			return noLogin(user)
 		}
 		if !doc.Bool("enabled") {
 			return fault.Invalid("", "User %s is disabled", user)
@@ -203,7 +206,7 @@ func (s *Service) FinishReset(ctx context.Context, key, password string, from Or
 			return spent()
 		}
 		doc, err := s.read(ctx, tx, user, true)
-		if err != nil || !doc.Bool("enabled") {
+		if err != nil || !doc.Bool("enabled") || isPlugin(doc) {
 			return spent()
 		}
 		self := &identity.Caller{User: user}

@@ -2,9 +2,10 @@ package auth
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 	"time"
+
+	"armature/core/site"
 )
 
 // The settings of a site, each of which may change while the site is open. One
@@ -56,25 +57,8 @@ func (s *Service) list(key string) []string {
 
 // idle is how long a session lives without being used.
 func (s *Service) idle() time.Duration {
-	if d, ok := parseHours(s.text("session_expiry")); ok {
+	if d, ok := site.ParseLifetime(s.text("session_expiry")); ok {
 		return d
 	}
 	return sessionIdle
-}
-
-// parseHours reads HH:MM and HH:MM:SS, with as many hours as one likes.
-func parseHours(text string) (time.Duration, bool) {
-	parts := strings.Split(text, ":")
-	if len(parts) != 2 && len(parts) != 3 {
-		return 0, false
-	}
-	var total time.Duration
-	for i, unit := range []time.Duration{time.Hour, time.Minute, time.Second}[:len(parts)] {
-		n, err := strconv.Atoi(parts[i])
-		if err != nil || n < 0 || n > 1_000_000 {
-			return 0, false
-		}
-		total += time.Duration(n) * unit
-	}
-	return total, total > 0
 }

@@ -59,6 +59,15 @@ func (s *Service) callerOf(ctx context.Context, tx document.Tx, user *doctype.Do
 	if !user.Bool("enabled") || name == identity.Guest {
 		return nil, wrong("user " + name + " is disabled")
 	}
+	if isPlugin(user) {
+		return nil, wrong("user " + name + " is a plugin's, as whom nobody logs in")
+	}
+	return s.callerWithRoles(ctx, tx, user)
+}
+
+// callerWithRoles is callerOf for a user who need not be one that logs in.
+func (s *Service) callerWithRoles(ctx context.Context, tx document.Tx, user *doctype.Document) (*identity.Caller, error) {
+	name := user.Name()
 	roles, desk, err := s.roles(ctx, tx, user)
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func cleanEmail(typed string) (string, error) {
 	}
 	local, domain := address[:strings.LastIndexByte(address, '@')], address[strings.LastIndexByte(address, '@')+1:]
 	for _, part := range append(strings.Split(domain, "."), local) {
-		if why := ambiguous(part); why != "" {
+		if why := Ambiguous(part); why != "" {
 			return "", fault.Invalid("InvalidEmailAddressError", "%s cannot be the name of a user: %s", typed, why)
 		}
 	}
@@ -38,18 +38,18 @@ func cleanEmail(typed string) (string, error) {
 func cleanUsername(typed string) (string, error) {
 	name := fold(typed)
 	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return r == '@' || r == '.' || r == ' ' }) {
-		if why := ambiguous(part); why != "" {
+		if why := Ambiguous(part); why != "" {
 			return "", fault.Invalid("InvalidNameError", "%s cannot be a user name: %s", typed, why)
 		}
 	}
 	return name, nil
 }
 
-// ambiguous says why a part of a name, folded, could be taken for another one;
+// Ambiguous says why a word of a name, in lower case and NFKC, could be taken for another one;
 // empty: it could not. What is invisible, or not made for names, is what RFC 8265
 // (PRECIS, UsernameCaseMapped) forbids; the scripts are held apart as Unicode's
 // UTS 39 does at its level "highly restrictive".
-func ambiguous(part string) string {
+func Ambiguous(part string) string {
 	ascii := strings.IndexFunc(part, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 	if ascii {
 		if strings.ContainsFunc(part, func(r rune) bool { return r < '!' || r == 0x7f }) {

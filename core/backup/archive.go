@@ -3,6 +3,7 @@ package backup
 import (
 	"archive/tar"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +15,9 @@ import (
 	"armature/core/fault"
 )
 
-// format is the version of the archive's form that this package writes and reads.
-const format = 1
+// format is the version of the archive's form that this package writes. It reads
+// format 1 as well, which had no cover.
+const format = 2
 
 // Names of entries.
 const (
@@ -41,6 +43,9 @@ type Header struct {
 	// 0: from before formats had numbers.
 	DataFormat int64 `json:"data_format,omitempty"`
 	DataReader int64 `json:"data_reader,omitempty"`
+
+	// Origin is what the site shares with all copies of it (migration.State).
+	Origin string `json:"origin,omitempty"`
 }
 
 // Manifest is what an archive holds.
@@ -89,6 +94,9 @@ var ErrPassphrase = fault.New(fault.Validation, "", "The passphrase is not the o
 
 // damaged is the error of an archive that is not what was written.
 func damaged(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err // nobody has read on
+	}
 	return fault.Wrap(fault.Validation, "", err, "The archive is damaged or not whole: %v", err)
 }
 
@@ -100,22 +108,22 @@ type packer struct {
 	made   time.Time
 }
 
-// newPacker begins an archive. work is the logarithm of what a guess of the
-// passphrase costs; 0: age's own, about a second and 256 MiB.
-func newPacker(w io.Writer, passphrase string, work int, made time.Time) (*packer, error) {
-	recipient, err := age.NewScryptRecipient(passphrase)
+// newPacker begins what is sealed in an archive.
+func newPacker(ctx context.Context, w io.Writer, o Options, made time.Time) (*packer, error) {
+	recipient, err := age.NewScryptRecipient(o.Passphrase)
 	if err != nil {
 		return nil, fault.Invalid("", "A backup needs a passphrase")
 	}
-	if work > 0 {
-		recipient.SetWorkFactor(work)
+	if o.Work > 0 {
+		recipient.SetWorkFactor(o.Work)
 	}
 	sealed, err := age.Encrypt(w, recipient)
 	if err != nil {
 		return nil, err
 	}
 	zip := gzip.NewWriter(sealed)
-	return &packer{tar: tar.NewWriter(zip), zip: zip, sealed: sealed, made: made}, nil
+	plain := &watchedWriter{ctx: ctx, w: zip, stage: "write", tell: o.Tell}
+	return &packer{tar: tar.NewWriter(plain), zip: zip, sealed: sealed, made: made}, nil
 }
 
 func (p *packer) entry(name string, size int64) error {

@@ -1,12 +1,16 @@
 // Package backup writes a site into one archive that can be carried, and fills
 // an empty database from one.
 //
-// An archive is a tar file, compressed by gzip and encrypted by age under a
-// passphrase, which anybody can open without this program:
+// An archive is a tar file of two entries: what it is, for everybody to read, and
+// the site, compressed by gzip and encrypted by age under a passphrase. So it can
+// be opened without this program:
 //
-//	age -d site.armature | gunzip | tar x
+//	tar xOf site.armature site.tar.gz.age | age -d | tar xz
 //
-// Its entries come in this order:
+// The first entry, armature.json, is a Cover: the Header, and size and SHA-256 of
+// the other one, by which an archive is found whole before anybody is asked for a
+// passphrase. What is sealed says it again, and counts. Entries in it come in this
+// order:
 //
 //	armature.json          Header: format, site, when, by which version
 //	config.json            the site's configuration
@@ -20,4 +24,9 @@
 // The rows are those of one moment. They are canonical values (doctype.ValueKind),
 // so they mean the same in every database. An archive without its last entry, or
 // in which anything differs from it, is refused before anything is made of it.
+//
+// Archives of format 1 were the encrypted part alone; they are read as well.
+//
+// A Schedule says how often archives are made and which of them stay, a Place
+// where they are, and Runs, in the site's database, what became of it.
 package backup

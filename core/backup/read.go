@@ -4,17 +4,15 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"strings"
-
-	"armature/core/fault"
 )
 
 // maxSmall is how large the entries may be that are held in memory.
@@ -33,31 +31,41 @@ type Archive struct {
 // Open reads a whole archive and compares everything in it with its manifest. An
 // archive that is damaged, cut or made by a newer version is refused with what is
 // wrong; another passphrase is ErrPassphrase.
-func Open(path, passphrase string) (*Archive, error) {
+func Open(ctx context.Context, path, passphrase string, tell Progress) (*Archive, error) {
 	a := &Archive{path: path, passphrase: passphrase}
 	c := &checker{a: a, tallies: map[string]*tally{}}
-	if err := a.each(c.entry); err != nil {
+	cover, err := a.each(ctx, "check", tell, c.entry)
+	if err != nil {
 		return nil, err
 	}
 	if !c.whole {
 		return nil, damaged(errors.New("its manifest is missing"))
 	}
+	if cover.Format != 1 && cover.Header != a.Header {
+		return nil, damaged(errors.New("its cover is that of another archive"))
+	}
 	return a, c.compare()
 }
 
-// each hands every entry to fn.
-func (a *Archive) each(fn func(name string, content io.Reader) error) error {
-	f, err := os.Open(a.path)
+// each hands every entry to fn, and compares what was sealed with the cover.
+func (a *Archive) each(ctx context.Context, stage string, tell Progress, fn func(name string, content io.Reader) error) (*Cover, error) {
+	f, sealed, cover, err := openCovered(a.path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
-	return unpack(bufio.NewReaderSize(f, 1<<16), a.passphrase, func(h *tar.Header, content io.Reader) error {
+	sum := sha256.New()
+	in := io.TeeReader(watch(ctx, sealed, stage, cover.Size, tell), sum)
+	err = unpack(bufio.NewReaderSize(in, 1<<16), a.passphrase, func(h *tar.Header, content io.Reader) error {
 		if err := fn(h.Name, content); err != nil {
 			return fmt.Errorf("%s: %w", h.Name, err)
 		}
 		return nil
 	})
+	if err == nil && cover.Format != 1 {
+		err = cover.compare(sum.Sum(nil))
+	}
+	return cover, err
 }
 
 // checker looks at every entry and keeps what is small.
@@ -103,8 +111,8 @@ func (c *checker) entry(name string, content io.Reader) error {
 	switch name {
 	case headerEntry:
 		err = json.Unmarshal(text, &c.a.Header)
-		if err == nil && c.a.Header.Format != format {
-			return fault.Invalid("", "The archive has format %d, made by version %s; this version reads format %d", c.a.Header.Format, c.a.Header.Version, format)
+		if h := c.a.Header; err == nil && (h.Format < 1 || h.Format > format) {
+			return unknownForm(h)
 		}
 	case configEntry:
 		c.a.Config = text

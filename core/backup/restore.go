@@ -21,8 +21,9 @@ import (
 // Restore fills an empty site from the archive and then compares every record in
 // the database with what was put there. spool is a folder on the file system of
 // the storage. The site may be used after a nil error, and is to be thrown away
-// after any other.
-func (a *Archive) Restore(ctx context.Context, s Site, spool string) error {
+// after any other. Where s has no Files the bytes of files go nowhere, and where it
+// has no folder for Plugins those do: it is how an archive is tried.
+func (a *Archive) Restore(ctx context.Context, s Site, spool string, tell Progress) error {
 	r := &restorer{a: a, site: s, spool: spool, stored: map[string]*tally{}}
 	for dt := range s.Boot.All {
 		if rank(dt.Name) > 0 {
@@ -32,7 +33,8 @@ func (a *Archive) Restore(ctx context.Context, s Site, spool string) error {
 			return err
 		}
 	}
-	if err := a.each(func(name string, content io.Reader) error { return r.entry(ctx, name, content) }); err != nil {
+	_, err := a.each(ctx, "restore", tell, func(name string, content io.Reader) error { return r.entry(ctx, name, content) })
+	if err != nil {
 		return err
 	}
 	return r.verify(ctx)
@@ -53,9 +55,9 @@ func (r *restorer) entry(ctx context.Context, name string, content io.Reader) er
 		return r.rows(ctx, content)
 	case name == countersEntry:
 		return r.counters(ctx, content)
-	case strings.HasPrefix(name, filesPrefix):
+	case strings.HasPrefix(name, filesPrefix) && r.site.Files != nil:
 		return r.file(ctx, name[len(filesPrefix):], content)
-	case strings.HasPrefix(name, pluginsPrefix):
+	case strings.HasPrefix(name, pluginsPrefix) && r.site.Plugins != "":
 		return writeFile(filepath.Join(r.site.Plugins, filepath.FromSlash(name[len(pluginsPrefix):])), content)
 	}
 	return nil

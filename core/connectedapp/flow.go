@@ -12,10 +12,10 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"armature/core/access"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 )
 
 // flowLife is how long a user has at the provider before the way back is closed.
@@ -214,7 +214,7 @@ func whom(caller *identity.Caller, user string) (string, error) {
 }
 
 // admit refuses a caller who has not the right to the app.
-func (s *Service) admit(ctx context.Context, caller *identity.Caller, appID string, right permission.Right) error {
+func (s *Service) admit(ctx context.Context, caller *identity.Caller, appID string, right access.Right) error {
 	return s.store.Read(ctx, func(tx document.Tx) error {
 		_, err := s.documents.As(caller, tx).Demand(ctx, appName, appID, right)
 		return err
@@ -224,12 +224,12 @@ func (s *Service) admit(ctx context.Context, caller *identity.Caller, appID stri
 // admitChange admits whoever may read the app to begin and end a connection of
 // their own, but a narrowed token only with the scope to write.
 func (s *Service) admitChange(ctx context.Context, caller *identity.Caller, appID string) error {
-	if err := s.admit(ctx, caller, appID, permission.Read); err != nil || caller.Scopes == nil {
+	if err := s.admit(ctx, caller, appID, access.Read); err != nil || !caller.Narrowed() {
 		return err
 	}
 	anyRole := *caller
 	anyRole.Elevated = true // which skips roles and no scope
-	return s.admit(ctx, &anyRole, appID, permission.Write)
+	return s.admit(ctx, &anyRole, appID, access.Write)
 }
 
 // localPath is the page of this site to come back to. An address of another site

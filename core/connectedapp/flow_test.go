@@ -18,6 +18,7 @@ import (
 	"armature/core/host"
 	"armature/core/host/hosttest"
 	"armature/core/identity"
+	"armature/core/scope"
 )
 
 const methods = "/api/method/framework.integrations.doctype.connected_app.connected_app."
@@ -324,7 +325,7 @@ func TestNarrowedToken(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.connect(t)
 		narrow := w.caller()
-		narrow.Scopes = []string{"resource:*:read"}
+		narrow.Scopes = []*scope.Set{scope.Token("resource:*:read")}
 		connected := w.Tenant.Connected
 		if _, err := connected.Begin(t.Context(), narrow, w.app, "", "", w.URL); excType(err) != "PermissionError" {
 			t.Errorf("begin: %v", err)
@@ -335,7 +336,7 @@ func TestNarrowedToken(t *testing.T) {
 		if has, err := connected.Has(t.Context(), narrow, w.app, ""); err != nil || !has {
 			t.Errorf("has: %v %v", has, err)
 		}
-		narrow.Scopes = []string{"resource:Connected%20App:write"}
+		narrow.Scopes = []*scope.Set{scope.Token("resource:Connected%20App:write")}
 		if _, err := connected.End(t.Context(), narrow, w.app, ""); err != nil {
 			t.Errorf("end with the scope to write: %v", err)
 		}

@@ -22,6 +22,20 @@ var ours = []string{
 	"request", "request_uri",
 }
 
+// Sealed are the fields that hold secrets sealed for purposes of this package, by
+// DocType and field: the purpose of the one in the document of a name.
+func Sealed() map[[2]string]func(name string) string {
+	token := func(field string) func(string) string {
+		return func(name string) string { return purposeToken(name, field) }
+	}
+	return map[[2]string]func(string) string{
+		{appName, "client_secret"}:   purposeSecret,
+		{cacheName, "access_token"}:  token("access_token"),
+		{cacheName, "refresh_token"}: token("refresh_token"),
+		{cacheName, "code_verifier"}: token("code_verifier"),
+	}
+}
+
 // purposeSecret ties a sealed client secret to its app.
 func purposeSecret(app string) string { return "connected app " + app + " client secret" }
 

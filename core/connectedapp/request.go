@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"armature/core/access"
 	"armature/core/document"
 	"armature/core/egress"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 )
 
 // Request is a request to a provider's API with a token attached.
@@ -37,7 +37,7 @@ func (s *Service) Do(ctx context.Context, caller *identity.Caller, r Request) (*
 	if r.AsApp {
 		user = ""
 	}
-	if err := s.admit(ctx, caller, r.App, permission.Read); err != nil {
+	if err := s.admit(ctx, caller, r.App, access.Read); err != nil {
 		return nil, err
 	}
 	a, err := s.app(ctx, r.App)
@@ -46,6 +46,9 @@ func (s *Service) Do(ctx context.Context, caller *identity.Caller, r Request) (*
 	}
 	policy, err := s.policy(a, r)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.outgoing(); err != nil { // before a token is renewed that the original needs
 		return nil, err
 	}
 	header := make(http.Header, len(r.Request.Header)+1)
@@ -93,7 +96,7 @@ func (s *Service) Has(ctx context.Context, caller *identity.Caller, appID, user 
 	if err != nil {
 		return false, err
 	}
-	if err := s.admit(ctx, caller, appID, permission.Read); err != nil {
+	if err := s.admit(ctx, caller, appID, access.Read); err != nil {
 		return false, err
 	}
 	c, err := s.connection(ctx, name(appID, user))
@@ -109,7 +112,7 @@ func (s *Service) Has(ctx context.Context, caller *identity.Caller, appID, user 
 // Discovery returns what the app's discovery document says now, to who may change
 // the app: it is asked for anew each time.
 func (s *Service) Discovery(ctx context.Context, caller *identity.Caller, appID string) ([]byte, error) {
-	if err := s.admit(ctx, caller, appID, permission.Write); err != nil {
+	if err := s.admit(ctx, caller, appID, access.Write); err != nil {
 		return nil, err
 	}
 	a, err := s.app(ctx, appID)

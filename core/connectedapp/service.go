@@ -37,7 +37,11 @@ type Config struct {
 	// Setting is a key of the site's configuration as of now, nil when it is not
 	// set. allowed_private_hosts is read here.
 	Setting func(key string) json.RawMessage
-	Logger  *slog.Logger // nil: nothing is logged
+
+	// Outgoing is asked before anything is sent to a provider: its error is the
+	// answer. nil: nothing is held back.
+	Outgoing func() error
+	Logger   *slog.Logger // nil: nothing is logged
 }
 
 // Service is the OAuth client of one site. It may be used concurrently.
@@ -50,6 +54,7 @@ type Service struct {
 	now       func() time.Time
 	base      func() string
 	setting   func(key string) json.RawMessage
+	outgoing  func() error
 	log       *slog.Logger
 
 	obtaining singleflight.Group // by connection: callers in this process share one refresh
@@ -68,12 +73,15 @@ func New(c Config) *Service {
 	if c.Setting == nil {
 		c.Setting = func(string) json.RawMessage { return nil }
 	}
+	if c.Outgoing == nil {
+		c.Outgoing = func() error { return nil }
+	}
 	if c.Base == nil {
 		c.Base = func() string { return "" }
 	}
 	return &Service{
 		store: c.Store, catalog: c.Catalog, documents: c.Documents, secret: c.Secret, egress: c.Egress,
-		now: c.Now, base: c.Base, setting: c.Setting, log: c.Logger,
+		now: c.Now, base: c.Base, setting: c.Setting, outgoing: c.Outgoing, log: c.Logger,
 		discovered: make(map[string]*provider),
 	}
 }

@@ -55,6 +55,9 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // Endpoints are what somebody has typed or another server has said: https only,
 // unless the site allows the host by name.
 func (s *Service) client(endpoint string, redirects bool) (*http.Client, error) {
+	if err := s.outgoing(); err != nil {
+		return nil, err
+	}
 	private, err := s.private()
 	if err != nil {
 		return nil, err

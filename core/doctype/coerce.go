@@ -151,8 +151,8 @@ func coerceFloat(f *Field, v any) (any, error) {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil, fault.Invalid("", "%s must be a finite number", f.Title())
 	}
-	if f.Type == "Rating" {
-		x = math.Min(math.Max(x, 0), 1)
+	if adjust := f.typ().adjust; adjust != nil {
+		x = adjust(x)
 	}
 	if f.Precision > 0 && f.Precision <= 9 {
 		x = roundDecimal(x, f.Precision)

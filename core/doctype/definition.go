@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"armature/core/fault"
-	"armature/core/permission"
 	"armature/core/query"
 )
 
@@ -217,7 +216,7 @@ func checkField(def Definition, f *Field, fd *FieldDefinition) error {
 		return fault.Invalid("", "%s: permlevel of %s must be 0 to 9", def.Name, f.Name)
 	case f.Kind == NoValue && f.Required:
 		return fault.Invalid("IllegalMandatoryError", "%s: %s of type %s cannot be mandatory", def.Name, f.Name, f.Type)
-	case (f.IsLink() || f.Kind == Rows || f.Type == "Dynamic Link") && f.Options == "":
+	case f.typ().Options.needed && f.Options == "":
 		return fault.Invalid("DoctypeLinkError", "%s: options of %s must name a DocType", def.Name, f.Name)
 	case f.Hidden && f.Required && f.Default == "" && def.Custom != 0:
 		return fault.Invalid("HiddenAndMandatoryWithoutDefaultError",
@@ -244,8 +243,8 @@ func checkField(def Definition, f *Field, fd *FieldDefinition) error {
 // on.
 func longText(f *Field) bool { return f.Kind == Text && f.MaxLength() == 0 }
 
-func defineRule(doctype string, p RuleDefinition) (permission.Rule, error) {
-	rule := permission.Rule{Role: p.Role, Level: int(p.PermLevel), IfOwner: p.IfOwner != 0}
+func defineRule(doctype string, p RuleDefinition) (Rule, error) {
+	rule := Rule{Role: p.Role, Level: int(p.PermLevel), IfOwner: p.IfOwner != 0}
 	if p.Role == "" {
 		return rule, fault.Invalid("MandatoryError", "%s: a permission row needs a role", doctype)
 	}
@@ -253,17 +252,17 @@ func defineRule(doctype string, p RuleDefinition) (permission.Rule, error) {
 		return rule, fault.Invalid("", "%s: a permission level is 0 to 9", doctype)
 	}
 	if rule.Text = strings.TrimSpace(p.Condition); rule.Text != "" {
-		if rule.Level != 0 {
-			return rule, fault.Invalid("", "%s: the permission row of %s: a condition is about documents, so it belongs to level 0", doctype, p.Role)
-		}
 		e, err := query.Condition(rule.Text)
-		if err != nil {
-			return rule, err
+		if err == nil && rule.Level != 0 {
+			err = fault.Invalid("", "a condition is about documents, so it belongs to level 0")
+		}
+		if rule.Broken = err; err != nil {
+			return rule, nil // the other rules hold, and CheckRules refuses to save it
 		}
 		rule.Condition = e
 	}
 	for name, on := range p.Rights {
-		if right, ok := permission.ParseRight(name); ok && on {
+		if right, ok := ParseRight(name); ok && on {
 			rule.Rights |= right
 		}
 	}
@@ -343,7 +342,7 @@ func (r *RuleDefinition) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	r.Rights = make(map[string]bool)
-	for _, right := range permission.Names() {
+	for _, right := range RightNames() {
 		if n, ok := all[right].(float64); ok && n != 0 {
 			r.Rights[right] = true
 		}

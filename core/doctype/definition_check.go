@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"armature/core/fault"
-	"armature/core/permission"
 )
 
 // CheckRules applies the reference's rules for permission rows.
@@ -26,17 +25,19 @@ func (dt *DocType) CheckRules() error {
 		key := slot{r.Role, r.Level, r.IfOwner, r.Text}
 		bad := ""
 		switch {
+		case r.Broken != nil:
+			bad = "has a condition that cannot be read: " + fault.From(r.Broken).Message
 		case seen[key]:
 			bad = "appears twice"
 		case r.Level > 0 && !ground[r.Role]:
 			bad = "has a level above 0 without a row of level 0"
-		case r.Rights&permission.Cancel != 0 && r.Rights&permission.Submit == 0:
+		case r.Rights&CancelRight != 0 && r.Rights&SubmitRight == 0:
 			bad = "cannot have cancel without submit"
-		case r.Rights&(permission.Submit|permission.Cancel|permission.Amend) != 0 && r.Rights&permission.Write == 0:
+		case r.Rights&(SubmitRight|CancelRight|AmendRight) != 0 && r.Rights&WriteRight == 0:
 			bad = "cannot have submit, cancel or amend without write"
-		case r.Rights&(permission.Import|permission.Amend) != 0 && r.Rights&permission.Create == 0:
+		case r.Rights&(ImportRight|AmendRight) != 0 && r.Rights&CreateRight == 0:
 			bad = "cannot have import or amend without create"
-		case r.Rights&permission.Submit != 0 && !dt.Submittable:
+		case r.Rights&SubmitRight != 0 && !dt.Submittable:
 			bad = "cannot have submit: the DocType is not submittable"
 		}
 		if bad != "" {
@@ -51,7 +52,7 @@ func (dt *DocType) CheckRules() error {
 // kind.
 func (dt *DocType) CheckTargets(sc *Schema) error {
 	for _, f := range dt.Fields {
-		if !f.IsLink() && f.Kind != Rows {
+		if !f.typ().Options.target {
 			continue
 		}
 		target := sc.DocType(f.Options)
@@ -79,7 +80,7 @@ func (dt *DocType) CheckNames(doc *Document) error {
 		"search_fields": dt.Search,
 	}
 	for _, f := range dt.Fields {
-		if f.Type == "Dynamic Link" {
+		if f.typ().Options.field {
 			named["options of "+f.Name] = []string{f.Options}
 		}
 	}

@@ -1,7 +1,5 @@
 package doctype
 
-import "armature/core/permission"
-
 // DefinitionOf reads a definition out of a DocType document.
 func DefinitionOf(doc *Document) Definition {
 	def := Definition{
@@ -31,7 +29,7 @@ func DefinitionOf(doc *Document) Definition {
 			Role: r.Text("role"), PermLevel: r.Int("permlevel"), IfOwner: r.Int("if_owner"),
 			Condition: r.Text("condition"), Rights: map[string]bool{},
 		}
-		for _, right := range permission.Names() {
+		for _, right := range RightNames() {
 			if r.Bool(right) {
 				rule.Rights[right] = true
 			}

@@ -1,8 +1,10 @@
 package doctype
 
 import (
+	"slices"
+	"strings"
+
 	"armature/core/fault"
-	"armature/core/permission"
 )
 
 // DocType is the definition of a kind of document: an immutable value in a
@@ -35,7 +37,7 @@ type DocType struct {
 	Tables      []*Field // those of kind Rows
 	Links       []*Field // those of type Link
 	Fetches     []*Field // those that copy a value of a linked document
-	Permissions []permission.Rule
+	Permissions []Rule
 	Naming      []NamingRule // before the DocType's own rule, in this order
 
 	byName map[string]*Field
@@ -70,6 +72,7 @@ func NewDocType(dt DocType, declared []*Field) *DocType {
 	d.byName = make(map[string]*Field, len(d.Fields))
 	for _, f := range d.Fields {
 		f.key = AppendKey(nil, f.Name)
+		f.descriptor = f.typ()
 		f.Index = -1
 		switch f.Kind {
 		case NoValue:
@@ -116,6 +119,27 @@ func standardFields(child bool) []*Field {
 
 // Field returns the field of that name, or nil.
 func (d *DocType) Field(name string) *Field { return d.byName[name] }
+
+// ParentField is the name of the link by which a node of a tree DocType points at
+// its parent.
+func ParentField(doctype string) string {
+	return "parent_" + strings.ReplaceAll(strings.ToLower(doctype), " ", "_")
+}
+
+// ParentLink is the link by which documents of a tree point at their parents; nil:
+// the DocType is no tree.
+func (d *DocType) ParentLink() *Field {
+	if !d.Tree {
+		return nil
+	}
+	return d.Field(ParentField(d.Name))
+}
+
+// AsksOwner reports whether a rule of the DocType gives rights to a document's owner
+// alone, so that lists are asked for by owner.
+func (d *DocType) AsksOwner() bool {
+	return slices.ContainsFunc(d.Permissions, func(r Rule) bool { return r.IfOwner })
+}
 
 // DefaultOrder is the sort field and direction of a list that asks for none.
 func (d *DocType) DefaultOrder() (f *Field, desc bool) {

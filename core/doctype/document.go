@@ -117,11 +117,24 @@ func (d *Document) Clone() *Document {
 // LinkTarget is the DocType a field's value points into; empty when it is no
 // link.
 func (d *Document) LinkTarget(f *Field) string {
-	switch f.Type {
-	case "Link":
+	switch {
+	case f.IsLink():
 		return f.Options
-	case "Dynamic Link":
+	case f.IsDynamicLink():
 		return strings.TrimSpace(d.Text(f.Options))
 	}
 	return ""
+}
+
+// SameRows reports whether two lists of rows hold the same.
+func SameRows(a, b []*Document) bool {
+	return slices.EqualFunc(a, b, func(x, y *Document) bool { return slices.Equal(x.values, y.values) })
+}
+
+// SameValue compares a field, which may be a table, of two versions of a document.
+func SameValue(f *Field, a, b *Document) bool {
+	if f.Kind == Rows {
+		return SameRows(a.Rows(f.Name), b.Rows(f.Name))
+	}
+	return a.values[f.Index] == b.values[f.Index]
 }

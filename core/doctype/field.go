@@ -66,66 +66,9 @@ type Field struct {
 	FetchFrom             string
 	FetchIfEmpty          bool
 
-	key []byte // `"name":`, ready to append
+	key        []byte // `"name":`, ready to append
+	descriptor *FieldType
 }
-
-// kinds maps every field type of the reference (section 12.1).
-var kinds = map[string]ValueKind{
-	"Data": Text, "Link": Text, "Dynamic Link": Text, "Select": Text, "Read Only": Text,
-	"Autocomplete": Text, "Color": Text, "Icon": Text, "Phone": Text,
-	"Small Text": Text, "Text": Text, "Password": Text, "Attach": Text, "Attach Image": Text,
-	"Long Text": Text, "Text Editor": Text, "HTML Editor": Text, "Markdown Editor": Text,
-	"Code": Text, "Signature": Text, "Barcode": Text, "Geolocation": Text,
-	"Int": Int, "Long Int": Int, "Check": Check,
-	"Float": Float, "Currency": Float, "Percent": Float, "Duration": Float, "Rating": Float,
-	"Date": Date, "Datetime": Datetime, "Time": Time, "JSON": JSON, internalType: Text,
-	"Table": Rows, "Table MultiSelect": Rows,
-	"Section Break": NoValue, "Column Break": NoValue, "Tab Break": NoValue,
-	"HTML": NoValue, "Button": NoValue, "Image": NoValue, "Fold": NoValue, "Heading": NoValue,
-}
-
-// internalType is a field type of our own, for what the platform keeps beside a
-// document and nobody reads or writes over any API, Administrator included:
-// where the bytes of a file are. Only a built-in DocType has such fields.
-const internalType = "Internal"
-
-// KindOf returns the kind of value of a field type; ok is false for an unknown one.
-func KindOf(fieldtype string) (k ValueKind, ok bool) {
-	k, ok = kinds[fieldtype]
-	return k, ok
-}
-
-// DefaultLength is the most characters a Data, Link or Select value may have
-// when the field names no length of its own.
-const DefaultLength = 140
-
-// MaxLength is the most characters the field's value may have; 0: no bound
-// beyond the request's size.
-func (f *Field) MaxLength() int {
-	switch f.Type {
-	case "Data", "Link", "Dynamic Link", "Select", "Read Only", "Autocomplete", "Color", "Icon", "Phone", internalType:
-		if f.Length > 0 {
-			return f.Length
-		}
-		return DefaultLength
-	case "Small Text", "Text":
-		if f.Length > 0 {
-			return f.Length
-		}
-	}
-	return 0
-}
-
-// IsLink reports whether the value is the name of a document of DocType
-// Options.
-func (f *Field) IsLink() bool { return f.Type == "Link" }
-
-// IsPassword reports whether the value is a secret that no API ever shows.
-func (f *Field) IsPassword() bool { return f.Type == "Password" }
-
-// IsInternal reports whether the field is there for the platform alone: to a
-// caller, whoever it is, the DocType has no such field.
-func (f *Field) IsInternal() bool { return f.Type == internalType }
 
 // SelectOptions returns the values a Select field allows.
 func (f *Field) SelectOptions() []string { return strings.Split(f.Options, "\n") }

@@ -73,6 +73,11 @@ type Some struct {
 	Key    *Field
 	Where  Where  // nil: every such row
 	Via    *Field // the table field whose rows they are; nil: they are documents
+	Begin  bool   // a store may begin with the rows: they are thought to be few
+
+	// Below is the link by which documents of Target point at the one above them: those
+	// that meet Where are meant, and all that stand below them. Nil: no others are.
+	Below *Field
 }
 
 func (AllOf) where() {}

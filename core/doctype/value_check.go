@@ -13,6 +13,7 @@ import (
 
 var (
 	phone      = regexp.MustCompile(`^[0-9 +()./,#*x-]{1,40}$`)
+	inBrackets = regexp.MustCompile(`<[^<>\s/"]+@[^<>\s/"]+>`)
 	personName = regexp.MustCompile(`^[\p{L}\p{M}][\p{L}\p{M}\p{Pd}0-9'.,&() ]*$`)
 )
 
@@ -37,25 +38,40 @@ func (f *Field) Check(v any, where string) error {
 		if v == "" {
 			return nil
 		}
-		if f.Type == "Select" && f.Options != "" && !slices.Contains(f.SelectOptions(), v) {
-			return fault.Invalid("", "%s%s cannot be \"%s\". It should be one of \"%s\"",
-				where, f.Title(), v, strings.Join(f.SelectOptions(), `", "`))
-		}
-		if f.Type == "Data" {
-			return checkFormat(f, v, where)
+		if check := f.typ().check; check != nil {
+			return check(f, v, where)
 		}
 	}
 	return nil
 }
 
+// checkChoice checks that a value is one of the field's choices.
+func checkChoice(f *Field, v, where string) error {
+	if f.Options == "" || slices.Contains(f.SelectOptions(), v) {
+		return nil
+	}
+	return fault.Invalid("", "%s%s cannot be \"%s\". It should be one of \"%s\"",
+		where, f.Title(), v, strings.Join(f.SelectOptions(), `", "`))
+}
+
+// sayChoices and sayTarget are what JSON Schema says of a choice and of a link.
+func sayChoices(f *Field, schema map[string]any) {
+	if f.Options != "" {
+		schema["enum"] = f.SelectOptions()
+	}
+}
+
+func sayTarget(f *Field, schema map[string]any) { schema["description"] = "Name of a " + f.Options }
+
 // checkFormat checks the forms a Data field may ask for in its options.
 func checkFormat(f *Field, v, where string) error {
 	switch f.Options {
 	case "Email":
-		for _, one := range strings.Split(v, ",") {
-			if a, err := mail.ParseAddress(strings.TrimSpace(one)); err != nil || !strings.Contains(a.Address, "@") {
-				return fault.Invalid("InvalidEmailAddressError", "%s%s is not a valid Email Address", where, v)
-			}
+		// Addresses with commas between them, each with a name or without; no groups,
+		// and nothing else in angle brackets: the text is not sanitised.
+		rest := inBrackets.ReplaceAllString(v, "")
+		if _, err := mail.ParseAddressList(v); err != nil || strings.ContainsAny(rest, "<>;") {
+			return fault.Invalid("InvalidEmailAddressError", "%s%s is not a valid Email Address", where, v)
 		}
 	case "Phone":
 		if !phone.MatchString(v) {
@@ -79,7 +95,7 @@ func (f *Field) Blank(s string) bool {
 	if strings.TrimSpace(s) == "" {
 		return true
 	}
-	if f.Type != "Text Editor" && f.Type != "HTML Editor" || strings.Contains(s, "<img") {
+	if !f.typ().markup || strings.Contains(s, "<img") {
 		return false
 	}
 	return strings.TrimSpace(markup.ReplaceAllString(s, "")) == ""

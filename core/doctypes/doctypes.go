@@ -8,6 +8,7 @@ package doctypes
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -37,17 +38,16 @@ type all struct {
 	types   []*builtin
 	records []map[string]any
 	boot    *doctype.Schema
-	version string
+	parts   map[string]string // Shipped.Parts, but for the tables beside
 }
 
 // shipped is everything, read once: it is the same for every site.
 var shipped = sync.OnceValues(func() (*all, error) {
-	a := &all{}
+	a := &all{parts: map[string]string{}}
 	var err error
 	if a.types, err = load(); err != nil {
 		return nil, fmt.Errorf("read built-in DocTypes: %w", err)
 	}
-	sum := sha256.New()
 	types := make([]*doctype.DocType, 0, len(a.types))
 	for _, b := range a.types {
 		dt, err := doctype.Define(b.Definition)
@@ -55,18 +55,19 @@ var shipped = sync.OnceValues(func() (*all, error) {
 			return nil, fmt.Errorf("built-in DocType %s: %w", b.Name, err)
 		}
 		types = append(types, dt)
-		sum.Write([]byte(b.hash))
+		a.parts["DocType "+b.Name] = b.hash
 	}
 	a.boot = doctype.NewSchema(0, types)
 	if a.records, err = records(); err != nil {
 		return nil, fmt.Errorf("read built-in records: %w", err)
 	}
-	text, err := json.Marshal(a.records)
-	if err != nil {
-		return nil, err
+	for _, r := range a.records {
+		text, err := json.Marshal(r)
+		if err != nil {
+			return nil, err
+		}
+		a.parts[fmt.Sprintf("record of %v: %v", r["doctype"], cmp.Or(r["name"], r["email"], r["file_name"]))] = hashed(text)
 	}
-	sum.Write(text)
-	a.version = hex.EncodeToString(sum.Sum(nil))
 	return a, nil
 })
 
@@ -109,9 +110,20 @@ func parse(text []byte) (*builtin, error) {
 	if err := json.Unmarshal(text, &b.Definition); err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(text)
-	b.hash = hex.EncodeToString(sum[:])
+	for _, key := range []string{"protection", "protected_fields", "decided_fields"} {
+		delete(b.values, key) // see Protection: nothing that a site stores or changes
+	}
+	stored, err := json.Marshal(b.values)
+	if err != nil {
+		return nil, err
+	}
+	b.hash = hashed(stored)
 	return b, nil
+}
+
+func hashed(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 func strict(text []byte, into any) error {

@@ -2,11 +2,10 @@ package doctypes
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"armature/core/doctype"
@@ -25,20 +24,30 @@ type Shipped struct {
 
 // Version names what this binary ships: another text, another Install.
 func (s *Shipped) Version() (string, error) {
-	all, err := shipped()
+	parts, err := s.Parts()
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.New()
-	sum.Write([]byte(all.version))
-	for _, dt := range s.Beside {
-		text, err := json.Marshal(dt.Columns)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(sum, "%s %s\n", dt.Table, text)
+	text, err := json.Marshal(parts)
+	return hashed(text), err
+}
+
+// Parts are what this binary ships, each with a hash of it: DocTypes, records and
+// tables beside them. Any of them changes only with the number of a migration.
+func (s *Shipped) Parts() (map[string]string, error) {
+	all, err := shipped()
+	if err != nil {
+		return nil, err
 	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	parts := maps.Clone(all.parts)
+	for _, dt := range s.Beside {
+		var columns []byte // what the database has of them, and nothing a refactoring changes
+		for _, f := range dt.Columns {
+			columns = fmt.Appendln(columns, f.Name, f.Column, f.Type, f.Length, f.Unique, f.Indexed)
+		}
+		parts["table "+dt.Table] = hashed(columns)
+	}
+	return parts, nil
 }
 
 // Tables are the tables that belong to no DocType of the schema.

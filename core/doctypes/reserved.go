@@ -8,7 +8,7 @@ import "strings"
 var reserved = func() map[string]bool {
 	all := map[string]bool{}
 	for _, name := range []string{
-		"Site Secret", "Site Migration", "Login Failure", "Password Reset", "Password Reset Wish",
+		"Site Secret", "Site Migration", "Site Backup", "Login Failure", "Password Reset", "Password Reset Wish",
 
 		"API Key", "Authentication Factor", "Dead Letter", "Device Authorization", "Email Account", "Email Queue", "Email Template",
 		"Job", "Job Schedule", "Notification", "Passkey", "Recovery Code", "Saved View", "Scheduled Job", "Service Account",

@@ -3,9 +3,9 @@ package document
 import (
 	"context"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/identity"
-	"armature/core/permission"
 	"armature/core/query"
 )
 
@@ -24,14 +24,14 @@ func (s *Service) As(caller *identity.Caller, tx Tx) Acting { return Acting{s, t
 // Get reads one document the caller may read. A Single that was never saved
 // reads as its defaults.
 func (a Acting) Get(ctx context.Context, doctype, name string) (*doctype.Document, error) {
-	return a.s.get(ctx, a.tx, a.caller, doctype, name, permission.Read, false)
+	return a.s.get(ctx, a.tx, a.caller, doctype, name, access.Read, false)
 }
 
 // GetToChange reads a document that the caller may read and write, and keeps
 // others from changing it until the transaction ends. In a Tx that only reads it
 // locks nothing.
 func (a Acting) GetToChange(ctx context.Context, doctype, name string) (*doctype.Document, error) {
-	if _, err := a.s.get(ctx, a.tx, a.caller, doctype, name, permission.Write, true); err != nil {
+	if _, err := a.s.get(ctx, a.tx, a.caller, doctype, name, access.Write, true); err != nil {
 		return nil, err
 	}
 	return a.Get(ctx, doctype, name)
@@ -39,7 +39,7 @@ func (a Acting) GetToChange(ctx context.Context, doctype, name string) (*doctype
 
 // Demand reads one document on which the caller has a right. Errors: Denied
 // without it, Missing for an unknown DocType or document.
-func (a Acting) Demand(ctx context.Context, doctype, name string, right permission.Right) (*doctype.Document, error) {
+func (a Acting) Demand(ctx context.Context, doctype, name string, right access.Right) (*doctype.Document, error) {
 	return a.s.get(ctx, a.tx, a.caller, doctype, name, right, false)
 }
 
@@ -47,15 +47,26 @@ func (a Acting) Demand(ctx context.Context, doctype, name string, right permissi
 // has it at the level of a field as well; the empty field is the document as a
 // whole. A field that the DocType does not have takes every level its rules
 // name: it may have been one of any level. Errors are those of Demand.
-func (a Acting) DemandField(ctx context.Context, doctype, name, field string, right permission.Right) (*doctype.Document, error) {
-	return a.s.demandField(ctx, a.tx, a.caller, doctype, name, field, right)
+func (a Acting) DemandField(ctx context.Context, doctype, name, field string, right access.Right) (*doctype.Document, error) {
+	doc, err := a.s.get(ctx, a.tx, a.caller, doctype, name, right, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.s.may(a.tx, a.caller).DemandField(doc, field, right); err != nil {
+		return nil, err
+	}
+	return doc, nil
 }
 
 // DemandNew demands that the caller may create documents of a DocType and write a
 // field in them; the empty field is the document as a whole. Rows are made with
 // their document, so nobody may create one alone. Errors are those of Demand.
 func (a Acting) DemandNew(ctx context.Context, doctype, field string) error {
-	return a.s.demandNew(ctx, a.tx, a.caller, doctype, field)
+	dt, err := a.s.lookup(doctype)
+	if err != nil {
+		return err
+	}
+	return a.s.may(a.tx, a.caller).DemandNew(ctx, dt, field)
 }
 
 // AppendDocument reads one document and appends it to dst as a JSON object.
@@ -76,7 +87,7 @@ func (a Acting) Count(ctx context.Context, doctype string, q *query.Query) (int6
 
 // Insert creates a document from values as JSON gave them (string, bool, nil,
 // json.Number, float64, []any, map[string]any). Keys the DocType does not have
-// are ignored.
+// are in UnknownFields afterwards, or refused, as the site wants it.
 func (a Acting) Insert(ctx context.Context, doctype string, values map[string]any) (*doctype.Document, error) {
 	return a.s.create(ctx, a.tx, a.caller, doctype, values)
 }
@@ -130,18 +141,29 @@ func (a Acting) Password(ctx context.Context, doctype, name, field string) (stri
 // Explain says which rule allows or refuses the caller one right on a DocType,
 // or on one document of it. What it says of a document the caller could learn by
 // trying.
-func (a Acting) Explain(ctx context.Context, doctype, name string, right permission.Right) (*Explanation, error) {
-	return a.s.explain(ctx, a.tx, a.caller, doctype, name, right)
+func (a Acting) Explain(ctx context.Context, typeName, name string, right access.Right) (*access.Explanation, error) {
+	dt, err := a.s.lookup(typeName)
+	if err != nil {
+		return nil, err
+	}
+	rights := a.s.may(a.tx, a.caller)
+	return rights.Explain(ctx, dt, name, right, func() (*doctype.Document, error) {
+		return a.tx.Get(ctx, rights.Schema, dt, name, false)
+	})
 }
 
 // Rights says which rights the caller has on a document, by DocPerm field name,
 // as 1 or 0. It needs read on the document.
 func (a Acting) Rights(ctx context.Context, doctype, name string) (map[string]int, error) {
-	return a.s.rights(ctx, a.tx, a.caller, doctype, name)
+	doc, err := a.Get(ctx, doctype, name)
+	if err != nil {
+		return nil, err
+	}
+	return a.s.may(a.tx, a.caller).Of(ctx, doc)
 }
 
 // ReachOf says what the caller reads of a DocType, a child table included; nil:
 // nothing. It is for DocTypes whose documents are about documents of others.
-func (a Acting) ReachOf(ctx context.Context, doctype string) ([]Reach, error) {
-	return a.s.reachOf(ctx, a.tx, a.caller, doctype)
+func (a Acting) ReachOf(ctx context.Context, doctype string) ([]access.Reach, error) {
+	return a.s.may(a.tx, a.caller).ReachOf(ctx, doctype)
 }

@@ -4,18 +4,18 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 )
 
 // assignment puts values from outside into documents as one caller.
 type assignment struct {
 	s      *Service
 	caller *identity.Caller
-	levels permission.Levels // of the fields that may be set
-	status bool              // docstatus may be set, too
+	levels access.Levels // of the fields that may be set
+	status bool          // docstatus may be set, too
 }
 
 // document puts values into the document. Unknown keys, standard and internal
@@ -98,22 +98,31 @@ func (a *assignment) rows(doc *doctype.Document, table *doctype.Field, v any) er
 	return nil
 }
 
-// row makes one row. A row that names a stored one changes it; each stored row
-// is used once, so that a repeated name makes a new row.
+// row makes one row. A row that names a stored one changes it, by its name or by
+// the field that rows are named by; each stored row is used once, so that a
+// repeated name makes a new row.
 func (a *assignment) row(child *doctype.DocType, stored map[string]*doctype.Document, item any) (*doctype.Document, error) {
 	values, ok := item.(map[string]any)
 	if !ok {
 		return nil, fault.Invalid("DataError", "A row of %s must be an object", child.Name)
 	}
-	name, _ := values["name"].(string)
+	name, err := suppliedName(values["name"])
+	if err != nil {
+		return nil, err
+	}
 	row := stored[name]
-	delete(stored, name)
+	if text, ok := values[child.NamingField()].(string); row == nil && ok {
+		row = stored[strings.TrimSpace(text)]
+	}
 	if row == nil {
 		row = doctype.NewDocument(child)
-		row.Put("name", HashName(a.s.now()))
+		if err := a.s.nameRow(row, name); err != nil {
+			return nil, err
+		}
 		a.s.applyDefaults(row, a.caller)
 		return row, a.document(row, values, true)
 	}
+	delete(stored, row.Name())
 	row = row.Clone()
 	was := append([]any(nil), row.Values()...)
 	if err := a.document(row, values, false); err != nil {
@@ -123,15 +132,6 @@ func (a *assignment) row(child *doctype.DocType, stored map[string]*doctype.Docu
 		row.Values()[doctype.ColModified] = nil // stamped anew
 	}
 	return row, nil
-}
-
-// Assign puts values into the document of an event that comes before the write,
-// as a handler sets them: any field, child tables included, but nothing of what
-// the platform itself keeps about a document. Errors: those of values their
-// fields cannot hold.
-func (s *Service) Assign(ev *Event, values map[string]any) error {
-	a := &assignment{s: s, caller: ev.Caller, levels: permission.AllLevels}
-	return a.document(ev.Doc, values, false)
 }
 
 // applyDefaults fills what is empty in a new document before the values that
@@ -156,10 +156,7 @@ func (s *Service) applyDefaults(doc *doctype.Document, caller *identity.Caller) 
 func (s *Service) defaultText(f *doctype.Field, caller *identity.Caller) string {
 	switch f.Default {
 	case "":
-		if f.Type == "Select" {
-			first, _, _ := strings.Cut(f.Options, "\n")
-			return first
-		}
+		return f.FirstChoice()
 	case "Today", "today":
 		if f.Kind == doctype.Date || f.Kind == doctype.Datetime {
 			return doctype.FormatDatetime(s.now())[:len(doctype.DateLayout)]

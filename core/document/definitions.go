@@ -3,6 +3,7 @@ package document
 import (
 	"context"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -34,13 +35,18 @@ func (d definitions) Run(ctx context.Context, ev *Event) error {
 		if !ev.Doc.Bool("custom") {
 			return fault.Invalid("", "%s is a standard DocType and cannot be deleted", ev.Doc.Name())
 		}
-		for dt := range d.s.Schema().All {
+		sc, err := d.s.schemaIn(ctx, ev.Tx)
+		if err != nil {
+			return err
+		}
+		for dt := range sc.All {
 			for _, t := range dt.Tables {
 				if t.Options == ev.Doc.Name() {
 					return fault.Invalid("LinkExistsError", "Cannot delete the child table %s because %s has rows of it in %s", t.Options, dt.Name, t.Title())
 				}
 			}
 		}
+		return access.CheckDropped(sc, ev.Doc.Name(), ev.Caller, d.s.now())
 	case AfterDelete:
 		return d.s.publish(ctx, ev.Tx)
 	}
@@ -95,7 +101,7 @@ func (d definitions) validate(ctx context.Context, ev *Event) error {
 	if err := dt.CheckTargets(sc); err != nil {
 		return err
 	}
-	if err := d.checkConditions(sc, dt, ev.Caller); err != nil {
+	if err := access.CheckConditions(sc, dt, ev.Caller, d.s.now()); err != nil {
 		return err
 	}
 	if err := dt.CheckNames(doc); err != nil {
@@ -113,7 +119,7 @@ func (d definitions) addFields(doc *doctype.Document) {
 		d.addField(doc, "amended_from", "Link", doc.Name())
 	}
 	if doc.Bool("is_tree") {
-		d.addField(doc, ParentField(doc.Name()), "Link", doc.Name())
+		d.addField(doc, doctype.ParentField(doc.Name()), "Link", doc.Name())
 		d.addField(doc, "is_group", "Check", "")
 	}
 }
@@ -135,30 +141,6 @@ func (d definitions) addField(doc *doctype.Document, name, fieldtype, options st
 	row.Put("parent", doc.Name())
 	stampRow(doc, "fields", len(rows), row, doc.Modified(), &identity.Caller{User: doc.TextAt(doctype.ColModifiedBy)})
 	doc.PutRows("fields", append(rows, row))
-}
-
-// checkConditions makes sure that the conditions of rules can be resolved, those
-// of other DocTypes that look into this one included.
-func (d definitions) checkConditions(sc *doctype.Schema, dt *doctype.DocType, caller *identity.Caller) error {
-	types := []*doctype.DocType{dt}
-	for other := range sc.All {
-		if other.Name != dt.Name {
-			types = append(types, other)
-		}
-	}
-	c := conditions{doctype.NewSchema(sc.Version, types), caller, d.s.now()}
-	for _, of := range types {
-		for i := range of.Permissions {
-			r := &of.Permissions[i]
-			if r.Condition == nil {
-				continue
-			}
-			if _, err := c.resolve(of, r.Condition); err != nil {
-				return fault.Invalid("", "%s: the condition of role %s: %s", of.Name, r.Role, fault.From(err).Message)
-			}
-		}
-	}
-	return nil
 }
 
 // checkKind refuses to turn a DocType into another kind, and to number documents
@@ -206,6 +188,7 @@ func (s *Service) Refresh(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		s.warnBroken(sc)
 		s.catalog.Publish(sc)
 		return nil
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -59,7 +60,7 @@ func (s *Service) fetchField(ctx context.Context, tx Tx, caller *identity.Caller
 	if target == nil {
 		return nil
 	}
-	from := asked(target, source)
+	from := access.Asked(target, source)
 	if from == nil || from.IsPassword() {
 		return nil
 	}
@@ -79,23 +80,23 @@ func (s *Service) fetchField(ctx context.Context, tx Tx, caller *identity.Caller
 
 // fetchFrom hands one field of a document to put, if the caller may read it.
 func (s *Service) fetchFrom(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, name string, f *doctype.Field, put func(any) error) (read bool, err error) {
-	of, err := s.sightOf(ctx, tx, caller, dt)
+	of, err := s.may(tx, caller).Sight(ctx, dt)
 	switch {
 	case fault.KindOf(err) == fault.Permission:
 		return false, nil
 	case err != nil:
 		return false, err
-	case !of.shows(f):
+	case !of.Shows(f):
 		return false, nil
 	}
 	sel := &doctype.Select{
 		DocType: dt,
 		Columns: []doctype.Column{{Operand: doctype.Operand{Field: f}, Key: f.Name}},
-		Where:   comparison(dt.Columns[doctype.ColName], query.Eq, name),
+		Where:   doctype.Compare{Operand: doctype.Operand{Field: dt.Columns[doctype.ColName]}, Op: query.Eq, Value: name},
 		Length:  1,
 	}
-	if of.where != nil {
-		sel.Where = doctype.AllOf{sel.Where, of.where}
+	if of.Where != nil {
+		sel.Where = doctype.AllOf{sel.Where, of.Where}
 	}
 	err = tx.Rows(ctx, sel, func(values []any) error {
 		read = true

@@ -3,9 +3,9 @@ package document
 import (
 	"context"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/identity"
-	"armature/core/permission"
 )
 
 // Event names, in the reference's spelling (section 2.6).
@@ -42,24 +42,12 @@ type Event struct {
 	Before *doctype.Document
 }
 
-// Verdict is what Beyond says of one right on one document.
-type Verdict uint8
-
-// The verdicts.
-const (
-	Unsaid Verdict = iota // roles, User Permissions, owners and shares decide
-	Allow
-	Refuse
-)
-
-// Beyond decides about documents whose rights follow from more than the caller,
-// the DocType and the owner, before anything else but scopes is asked. core/file
-// satisfies it for File, which goes with the field it is attached to. Whoever has
-// no right on the DocType at all is not let in by it.
+// Beyond is access.Beyond for any caller and transaction. core/file satisfies it
+// for File, which goes with the field it is attached to.
 type Beyond interface {
 	Covers(doctype string) bool
 	// Decide says whether the caller has a right on one document.
-	Decide(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document, right permission.Right) (Verdict, error)
+	Decide(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document, right access.Right) (access.Verdict, error)
 	// Seen says what a caller sees in lists: of what roles and shares show only what
 	// meets within, and beside it what meets more. Nil within: all; nil more: nothing.
 	Seen(ctx context.Context, tx Tx, caller *identity.Caller) (within, more doctype.Where, err error)

@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 )
 
 func (s *Service) discard(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (*doctype.Document, error) {
-	before, err := s.get(ctx, tx, caller, doctype, name, permission.Write, true)
+	before, err := s.get(ctx, tx, caller, doctype, name, access.Write, true)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,17 @@ func (s *Service) discard(ctx context.Context, tx Tx, caller *identity.Caller, d
 	if err := s.fire(ctx, BeforeDiscard, tx, caller, doc, before); err != nil {
 		return nil, err
 	}
+	leads, err := s.may(tx, caller).Outcome(ctx, doc.Type)
+	if err != nil {
+		return nil, err
+	}
+	if err := leads.Admit(ctx, doc); err != nil {
+		return nil, err
+	}
 	if err := s.save(ctx, tx, caller, doc, before); err != nil {
+		return nil, err
+	}
+	if err := leads.Stored(ctx, doc); err != nil {
 		return nil, err
 	}
 	return doc, s.fire(ctx, OnDiscard, tx, caller, doc, before)
@@ -77,8 +87,13 @@ func (s *Service) addComment(ctx context.Context, tx Tx, caller *identity.Caller
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.get(ctx, tx, caller, doctype, name, permission.Read, false); err != nil {
+	if _, err := s.get(ctx, tx, caller, doctype, name, access.Read, false); err != nil {
 		return nil, err
+	}
+	if caller.Frame != nil { // whose plugin has to be granted it; a token that reads may comment
+		if err := s.may(tx, caller).InScope(dt, access.Create); err != nil {
+			return nil, err
+		}
 	}
 	values := map[string]any{
 		"reference_doctype": doctype, "reference_name": name, "content": text,
@@ -87,5 +102,5 @@ func (s *Service) addComment(ctx context.Context, tx Tx, caller *identity.Caller
 	if kind != "" {
 		values["comment_type"] = kind
 	}
-	return s.insert(ctx, tx, caller, dt, values, permission.AllLevels, nil)
+	return s.insert(ctx, tx, caller, dt, values, access.AllLevels, nil)
 }

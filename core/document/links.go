@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/fault"
+	"armature/core/identity"
 	"armature/core/query"
 )
 
@@ -91,7 +93,7 @@ type link struct {
 
 func collectLinks(dst []link, doc, before *doctype.Document, where string) []link {
 	for _, f := range doc.Type.Columns {
-		if f.Type != "Link" && f.Type != "Dynamic Link" {
+		if !f.IsLink() && !f.IsDynamicLink() {
 			continue
 		}
 		name, _ := doc.Values()[f.Index].(string)
@@ -130,27 +132,40 @@ func (s *Service) absent(ctx context.Context, tx Tx, typeName string, group []li
 }
 
 // refuseLinked refuses to delete what another document links to, and, with
-// live, to cancel what another submitted document links to.
-func (s *Service) refuseLinked(ctx context.Context, tx Tx, doc *doctype.Document, live bool) error {
-	for ref := range references(s.Schema(), doc.Type.Name) {
+// live, to cancel what another submitted document links to. Which one it is it
+// tells whoever may read that.
+func (s *Service) refuseLinked(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document, live bool) error {
+	sc, err := s.schemaIn(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for ref := range references(sc, doc.Type.Name) {
 		if ref.field.Name == "amended_from" && live || ref.kind != nil && slices.Contains(belonging, ref.dt.Name) {
 			continue
 		}
-		by, err := firstWith(ctx, tx, ref, doc, live)
+		typeName, name, err := firstWith(ctx, tx, ref, doc, live)
 		if err != nil {
 			return err
 		}
-		if by != "" {
-			return fault.Invalid("LinkExistsError", "Cannot delete or cancel %s %s because %s is linked with it",
-				doc.Type.Name, doc.Name(), by)
+		if name == "" {
+			continue
 		}
+		by := "a document that you may not read"
+		_, err = s.get(ctx, tx, caller, typeName, name, access.Read, false)
+		switch kind := fault.KindOf(err); {
+		case err == nil, kind == fault.NotFound && caller.Unchecked(): // its DocType may be another process's
+			by = typeName + " " + name
+		case kind != fault.Permission && kind != fault.NotFound:
+			return err
+		}
+		return fault.Invalid("LinkExistsError", "Cannot delete or cancel %s %s because %s is linked with it", doc.Type.Name, doc.Name(), by)
 	}
 	return nil
 }
 
-// firstWith names a document that links to doc; empty when none does. Rows of
-// doc itself do not count.
-func firstWith(ctx context.Context, tx Tx, ref reference, doc *doctype.Document, live bool) (string, error) {
+// firstWith names a document that links to doc, by itself or by a row; empty when
+// none does. Rows of doc itself do not count.
+func firstWith(ctx context.Context, tx Tx, ref reference, doc *doctype.Document, live bool) (typeName, name string, err error) {
 	dt := ref.dt
 	where := doctype.AllOf{ref.to(doc.Type.Name, doc.Name())}
 	if live {
@@ -168,28 +183,27 @@ func firstWith(ctx context.Context, tx Tx, ref reference, doc *doctype.Document,
 	} else if dt == doc.Type {
 		where = append(where, doctype.Compare{Operand: doctype.Operand{Field: dt.Columns[doctype.ColName]}, Op: query.Ne, Value: doc.Name()})
 	}
-	var by string
-	err := tx.Rows(ctx, &doctype.Select{DocType: dt, Columns: columns, Where: where, Length: 1}, func(v []any) error {
-		by = fmt.Sprintf("%s %v", dt.Name, v[0])
+	err = tx.Rows(ctx, &doctype.Select{DocType: dt, Columns: columns, Where: where, Length: 1}, func(v []any) error {
+		typeName, name = dt.Name, fmt.Sprint(v[0])
 		if dt.Child {
-			by = fmt.Sprintf("%v %v", v[1], v[2])
+			typeName, name = fmt.Sprint(v[1]), fmt.Sprint(v[2])
 		}
 		return nil
 	})
-	return by, err
+	return typeName, name, err
 }
 
 // checkStatusLinks applies the rules of submitting and cancelling to links: a
 // document is not submitted while it links to a cancelled one, nor cancelled
 // while a submitted one links to it. An amendment starts from a cancelled one.
-func (s *Service) checkStatusLinks(ctx context.Context, tx Tx, doc, before *doctype.Document) error {
+func (s *Service) checkStatusLinks(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *doctype.Document) error {
 	from := int64(draft)
 	if before != nil {
 		from = before.Docstatus()
 	}
 	switch {
 	case from == submitted && doc.Docstatus() == cancelled:
-		return s.refuseLinked(ctx, tx, doc, true)
+		return s.refuseLinked(ctx, tx, caller, doc, true)
 	case from == draft && doc.Docstatus() == submitted:
 		return s.refuseCancelled(ctx, tx, doc)
 	case before == nil && doc.Type.Submittable && doc.Text("amended_from") != "":
@@ -231,6 +245,25 @@ func (s *Service) checkAmended(ctx context.Context, tx Tx, doc *doctype.Document
 	}
 	if len(status) == 1 && status[0] != int64(cancelled) {
 		return fault.Invalid("", "%s %s can be amended only once it is cancelled", dt.Name, doc.Text("amended_from"))
+	}
+	return nil
+}
+
+// protectLinks refuses that a plugin attaches something to a document of the
+// platform's own that it may not read: a comment, a file, a task. Fields whose
+// DocType is fixed are part of a definition, which was approved.
+func (s *Service) protectLinks(tx Tx, caller *identity.Caller, doc, before *doctype.Document) error {
+	if caller.Frame == nil {
+		return nil
+	}
+	for _, l := range s.links(doc, before) {
+		dt := s.Schema().DocType(l.doctype)
+		if dt == nil || !l.field.IsDynamicLink() || !s.Platform(l.doctype) {
+			continue
+		}
+		if err := s.may(tx, caller).InScope(dt, access.Read); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -119,17 +119,22 @@ func (s *Service) nameFromSeriesField(ctx context.Context, tx Tx, doc *doctype.D
 
 // keepNamingField sets the field that names the document back to the name: only a
 // rename changes either. A document that was named otherwise, as the Administrator
-// is, keeps the value it has.
-func keepNamingField(doc, before *doctype.Document) {
+// is, keeps the value it has. Where the field is set only once, another value is
+// refused.
+func keepNamingField(doc, before *doctype.Document) error {
 	f := doc.Type.Field(doc.Type.NamingField())
 	if f == nil || f.Kind != doctype.Text || f.Index < 0 {
-		return
+		return nil
 	}
-	if before != nil && before.Name() == doc.Name() {
-		doc.Values()[f.Index] = before.Values()[f.Index]
-		return
+	if before == nil || before.Name() != doc.Name() {
+		doc.Values()[f.Index] = doc.Name()
+		return nil
 	}
-	doc.Values()[f.Index] = doc.Name()
+	if f.SetOnlyOnce && doc.Values()[f.Index] != before.Values()[f.Index] {
+		return unchangeable(f, "")
+	}
+	doc.Values()[f.Index] = before.Values()[f.Index]
+	return nil
 }
 
 func nameFromField(doc *doctype.Document, field string) (string, error) {

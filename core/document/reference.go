@@ -38,7 +38,7 @@ func references(sc *doctype.Schema, typeName string) func(yield func(reference) 
 				var kind *doctype.Field
 				switch {
 				case f.IsLink() && f.Options == typeName:
-				case f.Type == "Dynamic Link" && dt.Field(f.Options) != nil && dt.Field(f.Options).Index >= 0:
+				case f.IsDynamicLink() && dt.Field(f.Options) != nil && dt.Field(f.Options).Index >= 0:
 					kind = dt.Field(f.Options)
 				default:
 					continue

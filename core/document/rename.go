@@ -6,19 +6,25 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 	"armature/core/query"
 )
 
 func (s *Service) rename(ctx context.Context, tx Tx, caller *identity.Caller, doctype, old, new string, merge bool) (*doctype.Document, error) {
-	before, err := s.get(ctx, tx, caller, doctype, old, permission.Write, true)
+	before, err := s.get(ctx, tx, caller, doctype, old, access.Write, true)
 	if err != nil {
 		return nil, err
 	}
+	if err := s.may(tx, caller).ProtectAll(before.Type); err != nil {
+		return nil, err
+	}
 	r := &renaming{s: s, tx: tx, caller: caller, dt: before.Type, old: before.Name(), new: strings.TrimSpace(new)}
+	if r.ofDefinition() {
+		return r.definition(ctx, before, merge)
+	}
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -48,7 +54,7 @@ type renaming struct {
 
 func (r *renaming) check() error {
 	switch dt := r.dt; {
-	case dt.Child, dt.Single, dt.Name == doctype.DocTypeName, dt.Columns[doctype.ColName].Numbered, !dt.AllowRename:
+	case dt.Child, dt.Single, dt.Columns[doctype.ColName].Numbered, !dt.AllowRename:
 		return fault.Invalid("", "Documents of %s are not allowed to be renamed", dt.Name)
 	case r.new == r.old:
 		return fault.Invalid("", "%s %s has this name already", dt.Name, r.old)
@@ -71,7 +77,7 @@ func (r *renaming) rename(ctx context.Context, before *doctype.Document) (*docty
 	}
 	doc.Put("name", r.new) // it is not a hook's to choose
 	// The new name must not lead out of what the caller may write.
-	if err := s.mayDo(ctx, r.tx, r.caller, doc, permission.Write); err != nil {
+	if err := s.may(r.tx, r.caller).Demand(ctx, doc, access.Write); err != nil {
 		return nil, err
 	}
 	name := r.dt.Columns[doctype.ColName]
@@ -103,10 +109,10 @@ func (r *renaming) rename(ctx context.Context, before *doctype.Document) (*docty
 // merge moves what names the old document to the new one and deletes the old.
 func (r *renaming) merge(ctx context.Context, before *doctype.Document) (*doctype.Document, error) {
 	s := r.s
-	if err := s.mayDo(ctx, r.tx, r.caller, before, permission.Delete); err != nil {
+	if err := s.may(r.tx, r.caller).Demand(ctx, before, access.Delete); err != nil {
 		return nil, err
 	}
-	into, err := s.get(ctx, r.tx, r.caller, r.dt.Name, r.new, permission.Write, true)
+	into, err := s.get(ctx, r.tx, r.caller, r.dt.Name, r.new, access.Write, true)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +120,7 @@ func (r *renaming) merge(ctx context.Context, before *doctype.Document) (*doctyp
 		return nil, fault.Invalid("", "%s %s is submitted and cannot be merged away; cancel it first", r.dt.Name, r.old)
 	}
 	if r.dt.Tree {
-		above, err := s.ancestors(ctx, r.tx, r.dt, r.new, nil)
+		above, err := access.Ancestors(ctx, r.tx, r.dt, r.new, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -158,8 +164,12 @@ func (r *renaming) moveRows(ctx context.Context) error {
 // moveLinks makes everything that names the old document name the new one.
 // What processes know of callers and of DocTypes is made of links too.
 func (r *renaming) moveLinks(ctx context.Context) error {
+	sc, err := r.s.schemaIn(ctx, r.tx)
+	if err != nil {
+		return err
+	}
 	callers, types := false, false
-	for ref := range references(r.s.Schema(), r.dt.Name) {
+	for ref := range references(sc, r.dt.Name) {
 		n, err := r.tx.Replace(ctx, ref.dt, ref.field, ref.to(r.dt.Name, r.old), r.new)
 		if err != nil {
 			return err

@@ -3,10 +3,10 @@ package document
 import (
 	"context"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 )
 
 // Rows of child tables have no rights and no life cycle of their own: whoever
@@ -15,11 +15,10 @@ import (
 
 // getRow reads a row by its own name, which takes the right on its document and
 // the level of the table.
-func (s *Service) getRow(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, name string, right permission.Right, lock bool) (*doctype.Document, error) {
+func (s *Service) getRow(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, name string, right access.Right, lock bool) (*doctype.Document, error) {
 	row, err := tx.Get(ctx, s.Schema(), dt, name, lock)
-	if fault.KindOf(err) == fault.NotFound && !caller.Unchecked() && !caller.HasRole(identity.SystemManager) {
-		// Whether the row exists is only for those who may see its parent.
-		return nil, denied(caller, dt, right, name)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil, s.may(tx, caller).MissingRow(dt, right, name, err)
 	}
 	if err != nil {
 		return nil, err
@@ -28,32 +27,7 @@ func (s *Service) getRow(ctx context.Context, tx Tx, caller *identity.Caller, dt
 	if err != nil {
 		return nil, err
 	}
-	return row, admitTable(caller, parent.Type, dt, row.Text("parentfield"), right)
-}
-
-// admitTable asks for the level of a table whose rows are of the DocType.
-func admitTable(caller *identity.Caller, parent, dt *doctype.DocType, table string, right permission.Right) error {
-	f := parent.Field(table)
-	if f == nil || f.Kind != doctype.Rows || f.Options != dt.Name {
-		return fault.Invalid("", "%s has no table %s of such rows", parent.Name, table)
-	}
-	if right != permission.Read {
-		right = permission.Write
-	}
-	if levels := permission.LevelsFor(parent.Permissions, caller, right) | 1; !levels.Has(f.PermLevel) {
-		return denied(caller, dt, right, "")
-	}
-	return nil
-}
-
-// rowLevels are the levels at which the caller reads the fields of a row: those
-// in the document it belongs to.
-func (s *Service) rowLevels(caller *identity.Caller, row *doctype.Document) permission.Levels {
-	parent := s.Schema().DocType(row.Text("parenttype"))
-	if parent == nil {
-		return 1
-	}
-	return permission.LevelsFor(parent.Permissions, caller, permission.Read)
+	return row, s.may(tx, caller).AdmitTable(parent.Type, dt, row.Text("parentfield"), right)
 }
 
 // addRow appends a row to the document that its values name.
@@ -67,11 +41,11 @@ func (s *Service) addRow(ctx context.Context, tx Tx, caller *identity.Caller, dt
 	if of, err := s.lookup(parenttype); err != nil || of.Child {
 		return nil, fault.Invalid("", "%s has no table %s of such rows", parenttype, table)
 	}
-	doc, err := s.get(ctx, tx, caller, parenttype, parent, permission.Write, true)
+	doc, err := s.get(ctx, tx, caller, parenttype, parent, access.Write, true)
 	if err != nil {
 		return nil, err
 	}
-	if err := admitTable(caller, doc.Type, dt, table, permission.Write); err != nil {
+	if err := s.may(tx, caller).AdmitTable(doc.Type, dt, table, access.Write); err != nil {
 		return nil, err
 	}
 	rows := keptRows(doc, table, "", nil)
@@ -90,7 +64,7 @@ func (s *Service) addRow(ctx context.Context, tx Tx, caller *identity.Caller, dt
 
 // changeRow changes a row by its own name.
 func (s *Service) changeRow(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, name string, values map[string]any) (*doctype.Document, error) {
-	row, err := s.getRow(ctx, tx, caller, dt, name, permission.Write, false)
+	row, err := s.getRow(ctx, tx, caller, dt, name, access.Write, false)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +76,7 @@ func (s *Service) changeRow(ctx context.Context, tx Tx, caller *identity.Caller,
 		return nil, err
 	}
 	parenttype, parent, table := row.Text("parenttype"), row.Text("parent"), row.Text("parentfield")
-	doc, err := s.get(ctx, tx, caller, parenttype, parent, permission.Write, true)
+	doc, err := s.get(ctx, tx, caller, parenttype, parent, access.Write, true)
 	if err != nil {
 		return nil, err
 	}

@@ -73,3 +73,17 @@ func childrenByParent(ctx context.Context, tx Tx, dt *doctype.DocType, parenttyp
 	}
 	return by, nil
 }
+
+// schemaIn returns the DocTypes that a transaction finds, which stay so until it
+// ends: another process may have made one a moment ago that links to what is being
+// deleted, cancelled or renamed here.
+func (s *Service) schemaIn(ctx context.Context, tx Tx) (*doctype.Schema, error) {
+	version, err := tx.KeepSchema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if sc := s.Schema(); sc.Version == version {
+		return sc, nil
+	}
+	return LoadSchema(ctx, tx, s.Schema(), version)
+}

@@ -3,10 +3,10 @@ package document
 import (
 	"context"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 )
 
 // Sealer encrypts what must not lie readable in the database. *site.Secret
@@ -44,10 +44,10 @@ func (s *Service) keep(dt *doctype.DocType, f *doctype.Field, text string) (any,
 }
 
 func (s *Service) password(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name, field string) (string, error) {
-	if !caller.HasRole(identity.SystemManager) {
-		return "", fault.Denied("Only a System Manager may read passwords")
+	if err := s.may(tx, caller).DemandPassword(s.Schema().DocType(doctype)); err != nil {
+		return "", err
 	}
-	doc, err := s.get(ctx, tx, caller, doctype, name, permission.Read, false)
+	doc, err := s.get(ctx, tx, caller, doctype, name, access.Read, false)
 	if err != nil {
 		return "", err
 	}

@@ -11,8 +11,11 @@ package document
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
@@ -30,39 +33,56 @@ type Service struct {
 	clock   func() time.Time
 	log     *slog.Logger
 
-	reserved func(name string) bool
+	protection    map[string]access.Protection
+	reserved      func(name string) bool
+	refuseUnknown func() bool
 }
 
 // ServiceConfig is what a Service needs.
 type ServiceConfig struct {
-	Store   Store
-	Catalog *doctype.Catalog
-	Hooks   []Hooks          // in the order they run, after the platform's own
-	Beyond  Beyond           // nil: nothing beyond the rules of roles
-	Sealer  Sealer           // seals Password fields; nil: they cannot be stored
-	Now     func() time.Time // the site's wall clock, in the site's zone
-	Logger  *slog.Logger
+	Store      Store
+	Catalog    *doctype.Catalog
+	Hooks      []Hooks                      // in the order they run, after the platform's own
+	Beyond     Beyond                       // nil: nothing beyond the rules of roles
+	Protection map[string]access.Protection // of the platform's DocTypes, by name
+	Sealer     Sealer                       // seals Password fields; nil: they cannot be stored
+	Now        func() time.Time             // the site's wall clock, in the site's zone
+	Logger     *slog.Logger
 
 	// Reserved reports whether a new DocType may not have a name: the platform keeps
 	// it for itself. nil: every name may be had.
 	Reserved func(name string) bool
+
+	// RefuseUnknown reports whether a write that names a field its DocType does not
+	// have is refused; nil, or false: the field is named in the answer.
+	RefuseUnknown func() bool
 }
 
 // NewService makes the door to one site's documents.
 func NewService(c ServiceConfig) *Service {
-	s := &Service{store: c.Store, catalog: c.Catalog, beyond: c.Beyond, sealer: c.Sealer, clock: c.Now, log: c.Logger, reserved: c.Reserved}
+	s := &Service{
+		store: c.Store, catalog: c.Catalog, beyond: c.Beyond, sealer: c.Sealer, clock: c.Now, log: c.Logger,
+		protection: c.Protection, reserved: c.Reserved, refuseUnknown: c.RefuseUnknown,
+	}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
 	if s.reserved == nil {
 		s.reserved = func(string) bool { return false }
 	}
+	if s.refuseUnknown == nil {
+		s.refuseUnknown = func() bool { return false }
+	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.hooks = append([]Hooks{definitions{s}, namingRules{s}}, c.Hooks...)
+	s.warnBroken(s.Schema())
 	return s
 }
+
+// Platform reports whether a DocType is one of the platform's own.
+func (s *Service) Platform(name string) bool { return s.protection[name].Platform }
 
 // Schema is the current snapshot of the site's DocTypes.
 func (s *Service) Schema() *doctype.Schema { return s.catalog.Schema() }
@@ -110,6 +130,27 @@ func (s *Service) WriteMode(typeName string) Mode {
 	return mode
 }
 
+// Key names a document.
+type Key struct{ DocType, Name string }
+
+// LockInOrder locks the documents that several writes are about to change, for all
+// writers in one order. It tells nothing of them; those that there are not, and
+// rows of child tables, are left out.
+func (s *Service) LockInOrder(ctx context.Context, tx Tx, keys []Key) error {
+	names := map[string][]string{}
+	for _, k := range keys {
+		if dt := s.Schema().DocType(k.DocType); dt != nil && !dt.Child && k.Name != "" {
+			names[k.DocType] = append(names[k.DocType], k.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if err := tx.Lock(ctx, s.Schema().DocType(name), names[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Guests reports whether a change of documents of the DocType may run code that
 // is not the platform's own, or reach the network.
 func (s *Service) Guests(doctype string) bool {
@@ -128,11 +169,45 @@ const maxEvents = 10
 
 type eventDepth struct{}
 
-// fire offers an event to every hook of the DocType, in order.
+// fire offers an event to every hook of the DocType: before a write to plugins
+// first, so that what they have changed passes all that the platform checks, and
+// otherwise in the order of the hooks.
 func (s *Service) fire(ctx context.Context, name string, tx Tx, caller *identity.Caller, doc, before *doctype.Document) error {
+	if name != BeforeInsert {
+		return s.fireTo(ctx, everybody, name, tx, caller, doc, before)
+	}
+	if err := s.fireTo(ctx, guests, name, tx, caller, doc, before); err != nil {
+		return err
+	}
+	return s.fireTo(ctx, platform, name, tx, caller, doc, before)
+}
+
+// fireBefore offers the events before a write: all of them to plugins, and then
+// all of them to the platform.
+func (s *Service) fireBefore(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *doctype.Document, events []string) error {
+	for _, to := range []audience{guests, platform} {
+		for _, name := range events {
+			if err := s.fireTo(ctx, to, name, tx, caller, doc, before); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// audience is to whom an event is offered.
+type audience uint8
+
+const (
+	everybody audience = iota
+	guests             // hooks that run code that is not the platform's
+	platform
+)
+
+func (s *Service) fireTo(ctx context.Context, to audience, name string, tx Tx, caller *identity.Caller, doc, before *doctype.Document) error {
 	deeper := false
 	for _, h := range s.hooks {
-		if !h.Handles(doc.Type.Name) {
+		if !h.Handles(doc.Type.Name) || to != everybody && h.Guest(doc.Type.Name) != (to == guests) {
 			continue
 		}
 		if !deeper {

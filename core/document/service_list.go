@@ -2,12 +2,11 @@ package document
 
 import (
 	"context"
-	"slices"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 	"armature/core/query"
 )
 
@@ -16,15 +15,16 @@ func (s *Service) appendList(ctx context.Context, tx Tx, caller *identity.Caller
 	if err != nil {
 		return dst, err
 	}
-	r, err := s.resolve(ctx, tx, caller, dt, q)
+	rights := s.may(tx, caller)
+	l, err := rights.Resolve(ctx, dt, q)
 	if err != nil {
 		return dst, err
 	}
 	dst = append(dst, '[')
-	if len(q.Expand) > 0 || len(r.nested) > 0 {
-		dst, err = r.appendPage(dst, q)
+	if len(q.Expand) > 0 || len(l.Nested) > 0 {
+		dst, err = appendPage(ctx, tx, dst, rights, l, q)
 	} else {
-		dst, _, err = tx.AppendRows(ctx, dst, r.sel, q.AsArrays)
+		dst, _, err = tx.AppendRows(ctx, dst, l.Select, q.AsArrays)
 	}
 	if err != nil {
 		return dst, err
@@ -37,12 +37,12 @@ func (s *Service) count(ctx context.Context, tx Tx, caller *identity.Caller, doc
 	if err != nil {
 		return 0, err
 	}
-	r, err := s.resolve(ctx, tx, caller, dt, &query.Query{Filter: q.Filter, Parent: q.Parent})
+	l, err := s.may(tx, caller).Resolve(ctx, dt, &query.Query{Filter: q.Filter, Parent: q.Parent})
 	if err != nil {
 		return 0, err
 	}
-	r.sel.Order = nil
-	return tx.Count(ctx, r.sel)
+	l.Select.Order = nil
+	return tx.Count(ctx, l.Select)
 }
 
 // listable finds the DocType of a list. Whether a DocType exists is told only to
@@ -79,22 +79,15 @@ func column(page [][]any, columns ...int) []any {
 
 // linked reads the documents of those names that the caller may read, as JSON
 // objects by name: all readable columns, no child tables, no doctype key.
-func (s *Service) linked(ctx context.Context, tx Tx, caller *identity.Caller, typeName string, names []any) (map[string][]byte, error) {
-	dt := s.Schema().DocType(typeName)
-	if dt == nil || dt.Single || dt.Child || len(names) == 0 || !readsSome(caller, dt) {
-		return nil, nil
-	}
-	r, err := s.resolve(ctx, tx, caller, dt, &query.Query{
-		Fields: []query.Field{{Star: true}},
-		Filter: query.Cond{Ref: query.Ref{Name: "name"}, Op: query.In, Value: names},
-	})
-	if err != nil {
+func linked(ctx context.Context, tx Tx, rights *access.Rights, typeName string, names []any) (map[string][]byte, error) {
+	sel, err := rights.Linked(ctx, rights.Schema.DocType(typeName), names)
+	if sel == nil || err != nil {
 		return nil, err
 	}
 	objects := make(map[string][]byte, len(names))
-	err = tx.Rows(ctx, r.sel, func(values []any) error {
+	err = tx.Rows(ctx, sel, func(values []any) error {
 		object := []byte{'{'}
-		for i, c := range r.sel.Columns {
+		for i, c := range sel.Columns {
 			if i > 0 {
 				object = append(object, ',')
 			}
@@ -105,10 +98,4 @@ func (s *Service) linked(ctx context.Context, tx Tx, caller *identity.Caller, ty
 		return nil
 	})
 	return objects, err
-}
-
-// readsSome reports whether the caller may read any document of the DocType.
-func readsSome(caller *identity.Caller, dt *doctype.DocType) bool {
-	return inScope(caller, dt, permission.Read) &&
-		(permission.For(dt.Permissions, caller, permission.Read) != permission.None || slices.Contains(caller.Shared, dt.Name))
 }

@@ -1,8 +1,10 @@
 package document
 
 import (
+	"context"
 	"slices"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/query"
 )
@@ -10,68 +12,70 @@ import (
 // page is a list whose rows hold more than their own columns: the rows first,
 // then one query for each linked DocType and for each child table.
 type page struct {
-	columns []doctype.Column
-	rows    [][]any
-	name    int                 // the column by which rows of child tables are found; -1 without
-	links   []map[string][]byte // by column: linked documents
-	nested  []map[string][]byte // as resolver.nested: rows of child tables
+	*access.List
+	tx     Tx
+	rights *access.Rights
+
+	rows  [][]any
+	name  int                 // the column by which rows of child tables are found; -1 without
+	links []map[string][]byte // by column: linked documents
+	under []map[string][]byte // as Nested: rows of child tables
 }
 
 // appendPage is AppendRows with link fields replaced by the linked documents
 // (expand) and with the rows of child tables.
-func (r *resolver) appendPage(dst []byte, q *query.Query) ([]byte, error) {
-	p, err := r.readPage(q)
-	if err != nil {
+func appendPage(ctx context.Context, tx Tx, dst []byte, rights *access.Rights, l *access.List, q *query.Query) ([]byte, error) {
+	p := &page{List: l, tx: tx, rights: rights, name: -1}
+	if err := p.read(ctx, q); err != nil {
 		return dst, err
 	}
 	for n, row := range p.rows {
 		if n > 0 {
 			dst = append(dst, ',')
 		}
-		dst = r.appendPageRow(dst, p, row, q.AsArrays)
+		dst = p.appendRow(dst, row, q.AsArrays)
 	}
 	return dst, nil
 }
 
-func (r *resolver) readPage(q *query.Query) (*page, error) {
-	p := &page{columns: r.sel.Columns, name: -1}
-	sel := *r.sel
-	if len(r.nested) > 0 {
+func (p *page) read(ctx context.Context, q *query.Query) error {
+	sel := *p.Select
+	if len(p.Nested) > 0 {
 		p.name = len(sel.Columns)
-		sel.Columns = append(slices.Clip(sel.Columns), doctype.Column{Operand: doctype.Operand{Field: r.dt.Columns[doctype.ColName]}, Key: "name"})
+		sel.Columns = append(slices.Clip(sel.Columns), doctype.Column{Operand: doctype.Operand{Field: sel.DocType.Columns[doctype.ColName]}, Key: "name"})
 	}
-	err := r.tx.Rows(r.ctx, &sel, func(values []any) error {
+	err := p.tx.Rows(ctx, &sel, func(values []any) error {
 		p.rows = append(p.rows, slices.Clone(values))
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := r.expand(p, q.Expand); err != nil {
-		return nil, err
+	if err := p.expand(ctx, q.Expand); err != nil {
+		return err
 	}
-	for i := range r.nested {
-		arrays, err := r.nested[i].read(r, column(p.rows, p.name))
+	for i := range p.Nested {
+		arrays, err := p.arrays(ctx, &p.Nested[i])
 		if err != nil {
-			return nil, err
+			return err
 		}
-		p.nested = append(p.nested, arrays)
+		p.under = append(p.under, arrays)
 	}
-	return p, nil
+	return nil
 }
 
 // expand reads what the expanded links name, with one query for each DocType
 // however many columns link to it.
-func (r *resolver) expand(p *page, fields []string) error {
-	p.links = make([]map[string][]byte, len(p.columns))
+func (p *page) expand(ctx context.Context, fields []string) error {
+	p.links = make([]map[string][]byte, len(p.Select.Columns))
 	columns := make(map[string][]int) // by DocType
-	for i, c := range p.columns {
+	for i, c := range p.Select.Columns {
 		if c.Func == "" && c.Join == 0 && c.Field.IsLink() && slices.Contains(fields, c.Field.Name) {
 			columns[c.Field.Options] = append(columns[c.Field.Options], i)
 		}
 	}
-	for doctype, at := range columns {
-		linked, err := r.s.linked(r.ctx, r.tx, r.caller, doctype, column(p.rows, at...))
+	for typeName, at := range columns {
+		linked, err := linked(ctx, p.tx, p.rights, typeName, column(p.rows, at...))
 		if err != nil {
 			return err
 		}
@@ -82,7 +86,34 @@ func (r *resolver) expand(p *page, fields []string) error {
 	return nil
 }
 
-func (r *resolver) appendPageRow(dst []byte, p *page, row []any, asArray bool) []byte {
+// arrays reads the rows of one child table: for each document the JSON of an array
+// without its brackets.
+func (p *page) arrays(ctx context.Context, n *access.Nested) (map[string][]byte, error) {
+	names := column(p.rows, p.name)
+	arrays := make(map[string][]byte, len(names))
+	if len(names) == 0 {
+		return arrays, nil
+	}
+	err := p.tx.Rows(ctx, n.Rows(names), func(values []any) error {
+		name, _ := values[0].(string)
+		array := arrays[name]
+		if len(array) > 0 {
+			array = append(array, ',')
+		}
+		array = append(array, '{')
+		for i, f := range n.Fields {
+			if i > 0 {
+				array = append(array, ',')
+			}
+			array = doctype.AppendValue(f.AppendKey(array), f, values[i+1])
+		}
+		arrays[name] = append(array, '}')
+		return nil
+	})
+	return arrays, err
+}
+
+func (p *page) appendRow(dst []byte, row []any, asArray bool) []byte {
 	dst = append(dst, "{["[b2i(asArray)])
 	first := true
 	key := func(name string) {
@@ -94,19 +125,19 @@ func (r *resolver) appendPageRow(dst []byte, p *page, row []any, asArray bool) [
 			dst = doctype.AppendKey(dst, name)
 		}
 	}
-	for i := 0; i <= len(p.columns); i++ {
-		for n := range r.nested {
-			if r.nested[n].at != i {
+	for i := 0; i <= len(p.Select.Columns); i++ {
+		for n := range p.Nested {
+			if p.Nested[n].At != i {
 				continue
 			}
-			key(r.nested[n].table.Name)
+			key(p.Nested[n].Table.Name)
 			name, _ := row[p.name].(string)
-			dst = append(append(append(dst, '['), p.nested[n][name]...), ']')
+			dst = append(append(append(dst, '['), p.under[n][name]...), ']')
 		}
-		if i == len(p.columns) {
+		if i == len(p.Select.Columns) {
 			break
 		}
-		c := p.columns[i]
+		c := p.Select.Columns[i]
 		key(c.Key)
 		name, _ := row[i].(string)
 		if object, ok := p.links[i][name]; ok {

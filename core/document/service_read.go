@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 )
 
 // lookup finds the DocType a request names.
@@ -18,19 +18,9 @@ func (s *Service) lookup(doctype string) (*doctype.DocType, error) {
 	return nil, fault.Missing("DocType %s not found", doctype)
 }
 
-// view is what the caller sees of documents of the DocType.
-func view(caller *identity.Caller, dt *doctype.DocType, opt ReadOptions) doctype.View {
-	levels := permission.LevelsFor(dt.Permissions, caller, permission.Read)
-	return doctype.View{Levels: uint16(levels) | 1, WithNull: opt.WithNull || opt.ExpandLinks}
-}
-
 // viewOf is what the caller sees of a document, or of a row.
 func (s *Service) viewOf(caller *identity.Caller, doc *doctype.Document, opt ReadOptions) doctype.View {
-	v := view(caller, doc.Type, opt)
-	if doc.Type.Child {
-		v.Levels = uint16(s.rowLevels(caller, doc)) | 1
-	}
-	return v
+	return doctype.View{Levels: uint16(s.may(nil, caller).Levels(doc)), WithNull: opt.WithNull || opt.ExpandLinks}
 }
 
 // ReadsOnce reports whether one statement reads a document, so that it needs no
@@ -46,7 +36,7 @@ func (s *Service) appendDocument(ctx context.Context, tx Tx, caller *identity.Ca
 		return dst, err
 	}
 	if opt.ExpandLinks || dt.Child || dt.Single {
-		doc, err := s.get(ctx, tx, caller, doctype, name, permission.Read, false)
+		doc, err := s.get(ctx, tx, caller, doctype, name, access.Read, false)
 		if err != nil {
 			return dst, err
 		}
@@ -55,23 +45,25 @@ func (s *Service) appendDocument(ctx context.Context, tx Tx, caller *identity.Ca
 		}
 		return s.appendExpanded(ctx, tx, caller, dst, doc)
 	}
-	g, err := s.guard(ctx, tx, caller, dt, permission.Read)
+	rights := s.may(tx, caller)
+	g, err := rights.Guard(ctx, dt, access.Read)
 	if err != nil {
 		return dst, err
 	}
-	if !g.plain() {
-		doc, err := s.get(ctx, tx, caller, doctype, name, permission.Read, false)
+	if !g.Plain() {
+		doc, err := s.get(ctx, tx, caller, doctype, name, access.Read, false)
 		if err != nil {
 			return dst, err
 		}
 		return s.AppendJSON(dst, caller, doc, opt), nil
 	}
 	start := len(dst)
-	out, err := tx.AppendDocument(ctx, dst, s.Schema(), dt, name, view(caller, dt, opt), func(values []any) error {
-		if g.open() {
+	view := rights.View(dt, opt.WithNull)
+	out, err := tx.AppendDocument(ctx, dst, s.Schema(), dt, name, view, func(values []any) error {
+		if g.Open() {
 			return nil
 		}
-		if ok, err := g.admitsRow(ctx, values); ok || err != nil {
+		if ok, err := g.AdmitsRow(ctx, values); ok || err != nil {
 			return err
 		}
 		return errNotByRole
@@ -80,7 +72,7 @@ func (s *Service) appendDocument(ctx context.Context, tx Tx, caller *identity.Ca
 		return out, err
 	}
 	// The row is being read while check runs, so a share is looked up afterwards.
-	doc, err := s.get(ctx, tx, caller, doctype, name, permission.Read, false)
+	doc, err := s.get(ctx, tx, caller, doctype, name, access.Read, false)
 	if err != nil {
 		return dst[:start], err
 	}
@@ -91,7 +83,7 @@ func (s *Service) appendDocument(ctx context.Context, tx Tx, caller *identity.Ca
 // still open it.
 var errNotByRole = errors.New("not by role")
 
-func (s *Service) get(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, right permission.Right, lock bool) (*doctype.Document, error) {
+func (s *Service) get(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, right access.Right, lock bool) (*doctype.Document, error) {
 	dt, err := s.lookup(doctype)
 	if err != nil {
 		return nil, err
@@ -99,7 +91,7 @@ func (s *Service) get(ctx context.Context, tx Tx, caller *identity.Caller, docty
 	if dt.Child {
 		return s.getRow(ctx, tx, caller, dt, name, right, lock)
 	}
-	g, err := s.guard(ctx, tx, caller, dt, right)
+	g, err := s.may(tx, caller).Guard(ctx, dt, right)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +102,7 @@ func (s *Service) get(ctx context.Context, tx Tx, caller *identity.Caller, docty
 	if err != nil {
 		return nil, err
 	}
-	return doc, g.admit(ctx, s, tx, doc)
+	return doc, g.Admit(ctx, doc)
 }
 
 // unsaved is a Single nobody has saved yet.
@@ -126,6 +118,17 @@ func (s *Service) unsaved(dt *doctype.DocType, caller *identity.Caller) *doctype
 // AppendJSON appends a document as the caller may see it.
 func (s *Service) AppendJSON(dst []byte, caller *identity.Caller, doc *doctype.Document, opt ReadOptions) []byte {
 	return doc.AppendJSON(dst, s.viewOf(caller, doc, opt))
+}
+
+// AppendWritten appends a document that the caller has just written: as the caller
+// may see it, or where a token or a plugin may write and not read, which it is.
+func (s *Service) AppendWritten(dst []byte, caller *identity.Caller, doc *doctype.Document, opt ReadOptions) []byte {
+	if doc.Type.Child || s.may(nil, caller).InScope(doc.Type, access.Read) == nil {
+		return s.AppendJSON(dst, caller, doc, opt)
+	}
+	dst = doctype.AppendString(append(dst, `{"name":`...), doc.Name())
+	dst = doctype.AppendString(append(dst, `,"doctype":`...), doc.Type.Name)
+	return append(dst, '}')
 }
 
 // appendExpanded appends a document with every link replaced by the linked

@@ -2,16 +2,18 @@ package document
 
 import (
 	"context"
-	"slices"
 	"time"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 )
 
 func (s *Service) create(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, values map[string]any) (*doctype.Document, error) {
+	if err := s.settle(ctx, tx, doctype, values); err != nil {
+		return nil, err
+	}
 	dt, err := s.lookup(doctype)
 	if err != nil {
 		return nil, err
@@ -22,24 +24,33 @@ func (s *Service) create(ctx context.Context, tx Tx, caller *identity.Caller, do
 	case dt.Single:
 		return nil, fault.Invalid("", "%s is a single document; update it instead", dt.Name)
 	}
-	g, err := s.guard(ctx, tx, caller, dt, permission.Create)
+	g, err := s.may(tx, caller).Guard(ctx, dt, access.Create)
 	if err != nil {
 		return nil, err
 	}
-	levels := permission.LevelsFor(dt.Permissions, caller, permission.Write) | 1
-	return s.insert(ctx, tx, caller, dt, values, levels, g)
+	if err := s.may(tx, caller).ProtectAll(dt); err != nil {
+		return nil, err
+	}
+	return s.insert(ctx, tx, caller, dt, values, s.may(tx, caller).WriteLevels(dt), g)
 }
 
 // insert creates a document. Without a guard it asks no rights: the platform
 // makes the document as a consequence of what the caller may do.
-func (s *Service) insert(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, values map[string]any, levels permission.Levels, g *guard) (*doctype.Document, error) {
+func (s *Service) insert(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, values map[string]any, levels access.Levels, g *access.Guard) (*doctype.Document, error) {
 	doc := doctype.NewDocument(dt)
-	if err := s.defaultLinks(ctx, tx, caller, doc); err != nil {
+	if err := s.may(tx, caller).Defaults(ctx, doc); err != nil {
 		return nil, err
 	}
 	s.applyDefaults(doc, caller)
+	unset := doc.Clone()
 	a := &assignment{s: s, caller: caller, levels: levels, status: true}
 	if err := a.document(doc, values, true); err != nil {
+		return nil, err
+	}
+	if err := s.may(tx, caller).Protect(doc, unset); err != nil {
+		return nil, err
+	}
+	if err := s.protectLinks(tx, caller, doc, nil); err != nil {
 		return nil, err
 	}
 	s.stamp(doc, nil, caller)
@@ -59,12 +70,17 @@ func (s *Service) insert(ctx context.Context, tx Tx, caller *identity.Caller, dt
 	if err := s.prepare(ctx, tx, caller, doc, nil); err != nil {
 		return nil, err
 	}
+	var leads *access.Outcome
 	if g != nil {
-		if err := g.admit(ctx, s, tx, doc); err != nil {
-			return nil, err
-		}
+		leads = g.Outcome()
+	}
+	if err := leads.Admit(ctx, doc); err != nil {
+		return nil, err
 	}
 	if err := s.insertRow(ctx, tx, doc, nil); err != nil {
+		return nil, err
+	}
+	if err := leads.Stored(ctx, doc); err != nil {
 		return nil, err
 	}
 	return doc, s.fireAll(ctx, tx, caller, doc, nil, afterInsert(doc))
@@ -87,10 +103,13 @@ func (s *Service) fireAll(ctx context.Context, tx Tx, caller *identity.Caller, d
 }
 
 func (s *Service) update(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, values map[string]any) (*doctype.Document, error) {
+	if err := s.settle(ctx, tx, doctype, values); err != nil {
+		return nil, err
+	}
 	if dt := s.Schema().DocType(doctype); dt != nil && dt.Child {
 		return s.changeRow(ctx, tx, caller, dt, name, values)
 	}
-	before, err := s.get(ctx, tx, caller, doctype, name, permission.Write, true)
+	before, err := s.get(ctx, tx, caller, doctype, name, access.Write, true)
 	if err != nil {
 		return nil, err
 	}
@@ -103,9 +122,14 @@ func (s *Service) update(ctx context.Context, tx Tx, caller *identity.Caller, do
 		return nil, err
 	}
 	doc := before.Clone()
-	levels := permission.LevelsFor(dt.Permissions, caller, permission.Write) | 1
-	a := &assignment{s: s, caller: caller, levels: levels, status: true}
+	a := &assignment{s: s, caller: caller, levels: s.may(tx, caller).WriteLevels(dt), status: true}
 	if err := a.document(doc, values, false); err != nil {
+		return nil, err
+	}
+	if err := s.may(tx, caller).Protect(doc, before); err != nil {
+		return nil, err
+	}
+	if err := s.protectLinks(tx, caller, doc, before); err != nil {
 		return nil, err
 	}
 	if err := s.admitStatus(ctx, tx, caller, doc, before); err != nil {
@@ -115,17 +139,22 @@ func (s *Service) update(ctx context.Context, tx Tx, caller *identity.Caller, do
 	if err := s.prepare(ctx, tx, caller, doc, before); err != nil {
 		return nil, err
 	}
-	// The change must not lead out of what the caller may write.
-	if len(caller.Restrictions) > 0 || permission.Conditional(dt.Permissions) {
-		if err := s.mayDo(ctx, tx, caller, doc, permission.Write); err != nil {
-			return nil, err
-		}
+	leads, err := s.may(tx, caller).Outcome(ctx, dt)
+	if err != nil {
+		return nil, err
+	}
+	if err := leads.Admit(ctx, doc); err != nil {
+		return nil, err
 	}
 	if before.Modified() == "" { // a Single saved for the first time
-		if err := s.insertRow(ctx, tx, doc, before); err != nil {
-			return nil, err
-		}
-	} else if err := s.save(ctx, tx, caller, doc, before); err != nil {
+		err = s.insertRow(ctx, tx, doc, before)
+	} else {
+		err = s.save(ctx, tx, caller, doc, before)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := leads.Stored(ctx, doc); err != nil {
 		return nil, err
 	}
 	return doc, s.fireAll(ctx, tx, caller, doc, before, afterUpdate(doc, before))
@@ -161,23 +190,11 @@ func changed(doc, before *doctype.Document) (columns, tables []*doctype.Field) {
 		}
 	}
 	for _, t := range doc.Type.Tables {
-		if !sameRows(doc.Rows(t.Name), before.Rows(t.Name)) {
+		if !doctype.SameRows(doc.Rows(t.Name), before.Rows(t.Name)) {
 			tables = append(tables, t)
 		}
 	}
 	return columns, tables
-}
-
-func sameRows(a, b []*doctype.Document) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !slices.Equal(a[i].Values(), b[i].Values()) {
-			return false
-		}
-	}
-	return true
 }
 
 // stamp sets the standard fields of a change. modified always grows, also when
@@ -223,7 +240,10 @@ func stampRow(doc *doctype.Document, table string, i int, row *doctype.Document,
 }
 
 func (s *Service) delete(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) error {
-	doc, err := s.get(ctx, tx, caller, doctype, name, permission.Delete, true)
+	doc, err := s.get(ctx, tx, caller, doctype, name, access.Delete, true)
+	if err == nil {
+		err = s.may(tx, caller).ProtectAll(doc.Type)
+	}
 	if err != nil {
 		return err
 	}
@@ -243,7 +263,7 @@ func (s *Service) remove(ctx context.Context, tx Tx, caller *identity.Caller, do
 	if err := s.fire(ctx, OnTrash, tx, caller, doc, doc); err != nil {
 		return err
 	}
-	if err := s.refuseLinked(ctx, tx, doc, false); err != nil {
+	if err := s.refuseLinked(ctx, tx, caller, doc, false); err != nil {
 		return err
 	}
 	found, err := tx.Delete(ctx, s.Schema(), doc.Type, doc.Name())

@@ -58,12 +58,14 @@ type Store interface {
 
 	// View runs fn with a Tx that only reads, as Read does, but all its statements
 	// see what was committed at one moment, that of the first. fn may run more
-	// than once. A View holds a connection from its first statement on.
-	View(ctx context.Context, fn func(Tx) error) error
+	// than once. A View holds a connection from its first statement on, unless its
+	// habit is to ask once: then it is run again if it asks a second time. nil: it
+	// has no habit.
+	View(ctx context.Context, habit *Habit, fn func(Tx) error) error
 
 	// Write runs fn and commits what it wrote when fn returns nil. fn may run
 	// more than once (serialization failure, deadlock, busy): it must have no
-	// effect outside the Tx except through Tx.AfterCommit.
+	// effect outside the Tx except through Tx.AfterCommit and Tx.Aside.
 	Write(ctx context.Context, mode Mode, fn func(Tx) error) error
 
 	// Versions reads the site's two version numbers in one cheap statement; it is
@@ -96,6 +98,11 @@ type Tx interface {
 	// With lock the row stays locked until the transaction ends. The DocTypes of
 	// child rows come from sc.
 	Get(ctx context.Context, sc *doctype.Schema, dt *doctype.DocType, name string, lock bool) (*doctype.Document, error)
+
+	// Lock locks those of the documents that there are until the transaction ends,
+	// in the order of their names: who locks what several writes are about so before
+	// the first of them never waits in a circle. Where one writes at a time it does nothing.
+	Lock(ctx context.Context, dt *doctype.DocType, names []string) error
 
 	// AppendDocument reads one document and appends it to dst as a JSON object
 	// (see AppendRow for its form), without building a Document. check sees the
@@ -152,6 +159,9 @@ type Tx interface {
 	// Return gives the last value of a counter back once the transaction has
 	// committed, unless another was taken since.
 	Return(ctx context.Context, counter string, value int64) error
+	// MoveCounters gives the counters whose names begin with from names that begin with
+	// to, where they take the place of those that are there.
+	MoveCounters(ctx context.Context, from, to string) error
 
 	// Savepoint runs fn; an error undoes what fn wrote and leaves the
 	// transaction usable.
@@ -168,6 +178,12 @@ type Tx interface {
 	// returns the new version.
 	BumpSchema(ctx context.Context) (int64, error)
 
+	// KeepSchema returns the version of the DocTypes that this transaction finds,
+	// and keeps others from committing a change of them before it has ended: for
+	// what must know of all DocTypes, those that another process has just made
+	// included. A change that is under way is not waited for.
+	KeepSchema(ctx context.Context) (int64, error)
+
 	// BumpEpoch makes every process forget what it knows of keys, roles,
 	// sessions, configuration and plugins after commit.
 	BumpEpoch(ctx context.Context) error
@@ -175,6 +191,9 @@ type Tx interface {
 	// Pause lets go of the moment of a View before a wait for the network: what is
 	// read afterwards is of a later one. It does nothing to any other Tx.
 	Pause(ctx context.Context) error
+
+	// Aside is what this run of the function does besides the Tx.
+	Aside() *Aside
 
 	// AfterCommit runs fn once the transaction is durable, never otherwise.
 	AfterCommit(fn func())

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 )
 
 // The values of docstatus.
@@ -36,20 +36,11 @@ func (s *Service) admitStatus(ctx context.Context, tx Tx, caller *identity.Calle
 	case !doc.Type.Submittable, to < draft, to > cancelled:
 		return refuse()
 	case from == draft && to == submitted, from == submitted && to == submitted:
-		return s.mayDo(ctx, tx, caller, doc, permission.Submit)
+		return s.may(tx, caller).Demand(ctx, doc, access.Submit)
 	case from == submitted && to == cancelled:
-		return s.mayDo(ctx, tx, caller, doc, permission.Cancel)
+		return s.may(tx, caller).Demand(ctx, doc, access.Cancel)
 	}
 	return refuse()
-}
-
-// mayDo asks for one right on one document.
-func (s *Service) mayDo(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document, right permission.Right) error {
-	g, err := s.guard(ctx, tx, caller, doc.Type, right)
-	if err != nil {
-		return err
-	}
-	return g.admit(ctx, s, tx, doc)
 }
 
 // prepare runs the hooks before a write and the field rules, in the order of
@@ -59,11 +50,16 @@ func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, d
 	if err := s.fetch(ctx, tx, caller, doc, before); err != nil {
 		return err
 	}
-	if err := s.fireAll(ctx, tx, caller, doc, before, beforeWrite(doc, before)); err != nil {
+	if err := s.fireBefore(ctx, tx, caller, doc, before, beforeWrite(doc, before)); err != nil {
 		return err
 	}
 	stampRows(doc, caller) // hooks may have added rows
-	keepNamingField(doc, before)
+	if err := keepNamingField(doc, before); err != nil {
+		return err
+	}
+	if err := s.nameRows(ctx, tx, doc, before); err != nil {
+		return err
+	}
 	settleEmpty(doc, before)
 	for _, row := range RowsOf(doc) {
 		settleEmpty(row, nil)
@@ -74,7 +70,7 @@ func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, d
 	if err := s.checkTree(ctx, tx, doc, before); err != nil {
 		return err
 	}
-	return s.checkStatusLinks(ctx, tx, doc, before)
+	return s.checkStatusLinks(ctx, tx, caller, doc, before)
 }
 
 func beforeWrite(doc, before *doctype.Document) []string {
@@ -143,11 +139,15 @@ func (s *Service) checkFields(doc, before *doctype.Document) error {
 		return err
 	}
 	for _, t := range doc.Type.Tables {
+		if err := keepTable(doc, before, t); err != nil {
+			return err
+		}
+		stored := rowsByName(before, t)
 		for i, row := range doc.Rows(t.Name) {
 			if err := checkMandatory(row); err != nil {
 				return err
 			}
-			if err := checkValues(row, nil, fmt.Sprintf("Row #%d: ", i+1)); err != nil {
+			if err := checkValues(row, stored[row.Name()], fmt.Sprintf("Row #%d: ", i+1)); err != nil {
 				return err
 			}
 		}
@@ -184,12 +184,66 @@ func checkValues(doc, before *doctype.Document, where string) error {
 		if f.Standard || before != nil && before.Values()[f.Index] == v {
 			continue
 		}
-		if before != nil && f.SetOnlyOnce && before.Values()[f.Index] != f.Zero() {
-			return fault.Invalid("CannotChangeConstantError", "%sValue cannot be changed for %s", where, f.Title())
+		if before != nil && f.SetOnlyOnce && said(f, before.Values()[f.Index]) {
+			return unchangeable(f, where)
 		}
 		if err := f.Check(v, where); err != nil {
 			return err
 		}
+	}
+	return checkKinds(doc, before, where)
+}
+
+// said reports whether a field holds something: not null, nothing or 0.
+func said(f *doctype.Field, v any) bool { return v != "" && v != f.Zero() }
+
+func unchangeable(f *doctype.Field, where string) error {
+	return fault.Invalid("CannotChangeConstantError", "%sValue cannot be changed for %s", where, f.Title())
+}
+
+// keepTable refuses other rows in a table that is set only once. Rows that came
+// without their names and say the same are the stored ones.
+func keepTable(doc, before *doctype.Document, t *doctype.Field) error {
+	if before == nil || !t.SetOnlyOnce || len(before.Rows(t.Name)) == 0 {
+		return nil
+	}
+	was, is := before.Rows(t.Name), doc.Rows(t.Name)
+	if len(was) != len(is) {
+		return unchangeable(t, "")
+	}
+	for i := range was {
+		for _, f := range was[i].Type.Columns {
+			if !f.Standard && was[i].Values()[f.Index] != is[i].Values()[f.Index] {
+				return unchangeable(t, "")
+			}
+		}
+	}
+	doc.PutRows(t.Name, was)
+	return nil
+}
+
+func rowsByName(doc *doctype.Document, t *doctype.Field) map[string]*doctype.Document {
+	if doc == nil {
+		return nil
+	}
+	rows := make(map[string]*doctype.Document)
+	for _, row := range doc.Rows(t.Name) {
+		rows[row.Name()] = row
+	}
+	return rows
+}
+
+// checkKinds refuses a Dynamic Link that says a name and not of which DocType.
+func checkKinds(doc, before *doctype.Document, where string) error {
+	for _, f := range doc.Type.Columns {
+		if !f.IsDynamicLink() || doc.TextAt(f.Index) == "" || doc.LinkTarget(f) != "" {
+			continue
+		}
+		kind := doc.Type.Field(f.Options)
+		if kind == nil || before != nil && before.TextAt(f.Index) == doc.TextAt(f.Index) && before.LinkTarget(f) == "" {
+			continue
+		}
+		return fault.Invalid("", "%s%s must be set first: it says which DocType %s is of", where, kind.Title(), f.Title())
 	}
 	return nil
 }
@@ -206,7 +260,7 @@ func checkSubmitted(doc, before *doctype.Document) error {
 		}
 		same := false
 		if f.Kind == doctype.Rows {
-			same = sameRows(doc.Rows(f.Name), before.Rows(f.Name))
+			same = doctype.SameRows(doc.Rows(f.Name), before.Rows(f.Name))
 		} else {
 			same = doc.Values()[f.Index] == before.Values()[f.Index]
 		}

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 
 	"armature/core/fault"
@@ -64,8 +65,8 @@ type Response struct {
 }
 
 // Do makes a request within a policy and follows redirects as far as that
-// allows. Errors are faults, and their messages name no address or host which
-// the caller did not give: Validation for a request that cannot be sent,
+// allows. Errors are faults, and their messages name no address, and of hosts those
+// that the caller gave and the one that a redirect is refused for: Validation for a request that cannot be sent,
 // Permission for a host, method or address that is not allowed, TooLarge for a
 // body over its limit, Timeout, and Unavailable when no answer can be had.
 func (c *Client) Do(ctx context.Context, p Policy, r Request) (*Response, error) {
@@ -119,9 +120,18 @@ func (c *Client) follow(ctx context.Context, p *Policy, h *hop) (*Response, erro
 			return nil, fault.Wrap(fault.Unavailable, "", err, "%s redirects to something that is no valid URL", asked)
 		}
 		if err := p.check(h); err != nil {
-			return nil, fault.Wrap(fault.Permission, "", err, "%s redirects to where this call may not go", asked)
+			return nil, fault.Wrap(fault.Permission, "", err, "%s redirects to %s, which this call may not reach", asked, refusedHost(h))
 		}
 	}
+}
+
+// refusedHost is the host that a redirect is refused for: whoever wants it followed
+// has to allow it by this name. An address is not told, as nobody allows those.
+func refusedHost(h *hop) string {
+	if _, err := netip.ParseAddr(h.target.url.Hostname()); err == nil {
+		return "an address"
+	}
+	return h.target.url.Host
 }
 
 // send makes one hop. The caller closes the body.

@@ -23,7 +23,7 @@ func failure(ctx context.Context, host string, err error) error {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, errAddress):
-		return fault.Wrap(fault.Permission, "", err, "%s is at an address that may not be reached", host)
+		return fault.Wrap(fault.Permission, "", err, "%s is at an address that may not be reached: one on a private network is named in the site's allowed_private_hosts, others never are", host)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return fault.Wrap(fault.Unavailable, "", err, "The request to %s was cancelled", host)
 	case ctx.Err() != nil, errors.As(err, &network) && network.Timeout():

@@ -102,6 +102,8 @@ func From(err error) *Error {
 		return Wrap(Timeout, "", err, "The request took too long")
 	case errors.Is(err, context.Canceled):
 		return Wrap(Unavailable, "", err, "The request was cancelled")
+	case NoRoom(err):
+		return diskFull(err)
 	}
 	return Wrap(Internal, "", err, "Something went wrong on the server")
 }

@@ -8,6 +8,7 @@ import (
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/query"
+	"armature/core/scope"
 )
 
 // attachFields are the Attach fields of each DocType of one schema.
@@ -28,7 +29,7 @@ func (s *Service) fields() *attachFields {
 	known = &attachFields{schema, make(map[string][]*doctype.Field), make(map[string]bool)}
 	for dt := range schema.All {
 		for _, f := range dt.Columns {
-			if f.Type == "Attach" || f.Type == "Attach Image" {
+			if f.IsAttachment() {
 				known.by[dt.Name] = append(known.by[dt.Name], f)
 				known.within[dt.Name] = true
 			}
@@ -144,6 +145,9 @@ func belongs(f *doctype.Document, to Info) bool {
 // one of a row that a row of the same table takes the place of.
 func (s *Service) takes(ev *document.Event, known, doc *doctype.Document, f *doctype.Field) bool {
 	at, mine := infoOf(known), !ev.Caller.IsGuest() && known.Owner() == ev.Caller.User
+	if in := ev.Caller.Frame; in != nil && !in.Document(DocType, false, scope.Read) {
+		mine = false // a plugin takes no file along that it may not read
+	}
 	if !at.attached() {
 		return mine
 	}

@@ -386,19 +386,24 @@ func TestAttachFile(t *testing.T) {
 	s.clean(1)
 }
 
-// TestObjectStorage is a site whose files are objects of a bucket.
-func TestObjectStorage(t *testing.T) {
+// openBucket is a part of a bucket, on a server of its own.
+func openBucket(t *testing.T) (file.Storage, *httptest.Server) {
+	t.Helper()
 	backend := s3mem.New()
 	if err := backend.CreateBucket("files"); err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(gofakes3.New(backend).Server())
 	t.Cleanup(server.Close)
-	s := newSiteOn(t, "", func(string) file.Storage {
-		b := s3.Open(s3.Options{Endpoint: server.URL, Bucket: "files", Prefix: "site/", AccessKey: "key", SecretKey: "secret"})
-		t.Cleanup(func() { _ = b.Close() })
-		return b
-	})
+	b := s3.Open(s3.Options{Endpoint: server.URL, Bucket: "files", Prefix: "site/", AccessKey: "key", SecretKey: "secret"})
+	t.Cleanup(func() { _ = b.Close() })
+	return b, server
+}
+
+// TestObjectStorage is a site whose files are objects of a bucket.
+func TestObjectStorage(t *testing.T) {
+	bucket, server := openBucket(t)
+	s := newSiteOn(t, "", func(string) file.Storage { return bucket })
 	f := s.upload("ann", "a.txt", "0123456789", "is_private", "1").file()
 	if got := s.get("ann", urlPath(f)); got.text != "0123456789" {
 		t.Errorf("%d %q", got.status, got.text)

@@ -107,7 +107,7 @@ func (s *Service) keep(ctx context.Context, c chunk, d *Draft, max int64) error 
 		return fault.New(fault.TooManyRequests, "", "Too many uploads are unfinished")
 	}
 	if err := s.storage.Put(ctx, c.key(), d.path); err != nil {
-		return fault.Wrap(fault.Unavailable, "", err, "The file could not be stored")
+		return fault.Unstored(err, "The file could not be stored")
 	}
 	return nil
 }

@@ -40,6 +40,19 @@ func (d *Disk) Put(_ context.Context, key, from string) error {
 	if err := syncPath(from); err != nil {
 		return err
 	}
+	return d.rename(from, key)
+}
+
+// Move implements Storage.
+func (d *Disk) Move(_ context.Context, from, to string) error {
+	if _, err := d.root.Stat(from); err != nil { // which refuses a key that leads out, too
+		return err
+	}
+	return d.rename(filepath.Join(d.dir, filepath.FromSlash(from)), to)
+}
+
+// rename brings a file to its key.
+func (d *Disk) rename(from, key string) error {
 	made, err := d.makeFolder(path.Dir(key))
 	if err != nil {
 		return err

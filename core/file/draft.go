@@ -99,7 +99,7 @@ func (d *Draft) place(ctx context.Context) error {
 	rand.Read(nonce[:]) // never fails; see crypto/rand
 	key := blobs + d.SHA256[:2] + "/" + d.SHA256 + "-" + hex.EncodeToString(nonce[:])
 	if err := d.s.storage.Put(ctx, key, d.path); err != nil {
-		return fault.Wrap(fault.Unavailable, "", err, "The file could not be stored")
+		return fault.Unstored(err, "The file could not be stored")
 	}
 	d.key = key
 	return nil

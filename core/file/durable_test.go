@@ -3,12 +3,9 @@ package file_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"armature/core/document"
 	"armature/core/file"
@@ -84,71 +81,6 @@ func TestSaveInAnotherTransaction(t *testing.T) {
 		}
 		s.clean(1)
 	})
-}
-
-// TestSweep finds what a crash has left: between the bytes and the document, in
-// the spool, and of an upload in chunks.
-func TestSweep(t *testing.T) {
-	each(t, func(s *testSite) {
-		f := s.upload("ann", "a.txt", "kept").file()
-		put := func(key string) {
-			name := filepath.Join(s.dir, "left")
-			if err := os.WriteFile(name, []byte("left"), 0o600); err != nil {
-				s.t.Fatal(err)
-			}
-			if err := s.storage.Put(s.t.Context(), key, name); err != nil {
-				s.t.Fatal(err)
-			}
-		}
-		for i := range 80 { // more than one batch
-			put(fmt.Sprintf("blob/00/0000%03d-1", i))
-		}
-		put("part/u-i.000000.0000000000000000")
-		if err := os.WriteFile(filepath.Join(s.dir, "files", "tmp", "draft-1"), []byte("x"), 0o600); err != nil {
-			s.t.Fatal(err)
-		}
-		sweep := func() {
-			if err := s.files.Sweep(s.t.Context()); err != nil {
-				s.t.Fatal(err)
-			}
-		}
-		sweep() // all of it could belong to an upload that is running
-		if n := len(s.stored("blob/")); n != 81 {
-			s.t.Errorf("%d blobs after an early sweep", n)
-		}
-		s.later(2 * time.Hour)
-		sweep()
-		s.clean(1)
-		if n := len(s.stored("part/")); n != 1 {
-			s.t.Errorf("%d chunks after two hours", n)
-		}
-		s.later(25 * time.Hour)
-		sweep()
-		if n := len(s.stored("part/")); n != 0 {
-			s.t.Errorf("%d chunks after a day", n)
-		}
-		s.get("", urlPath(f)).must(200)
-	})
-}
-
-// TestSweepOfAnotherDatabase: a server that was pointed at the wrong database
-// does not take every file for left behind.
-func TestSweepOfAnotherDatabase(t *testing.T) {
-	s := newSite(t, "")
-	for i := range 150 {
-		name := filepath.Join(s.dir, "theirs")
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.storage.Put(t.Context(), fmt.Sprintf("blob/00/%06d-1", i), name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.later(2 * time.Hour)
-	if err := s.files.Sweep(t.Context()); err == nil {
-		t.Error("the sweep is content")
-	}
-	s.clean(150)
 }
 
 // TestNestedInsert: what a hook inserts while it is told of an upload is not

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"slices"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 	"armature/core/query"
 )
 
@@ -23,29 +23,29 @@ func (s *Service) Covers(doctype string) bool { return doctype == DocType }
 // document does not exist yet the File is its owner's, as one that is not
 // attached is; of those everybody who is logged in reads the public ones, and
 // roles and shares may open others.
-func (s *Service) Decide(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *doctype.Document, right permission.Right) (document.Verdict, error) {
+func (s *Service) Decide(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *doctype.Document, right access.Right) (access.Verdict, error) {
 	mine := !caller.IsGuest() && doc.Owner() == caller.User
 	in := infoOf(doc)
 	switch {
 	case caller.Unchecked():
-		return document.Allow, nil
+		return access.Allow, nil
 	case in.attached():
 		verdict, err := s.decideField(ctx, tx, caller, in, right)
-		if err == nil && verdict == document.Unsaid {
-			verdict = document.Refuse
+		if err == nil && verdict == access.Unsaid {
+			verdict = access.Refuse
 			if mine {
-				verdict = document.Allow
+				verdict = access.Allow
 			}
 		}
 		return verdict, err
 	case mine, right&reading != 0 && !doc.Bool("is_private"):
-		return document.Allow, nil
+		return access.Allow, nil
 	}
-	return document.Unsaid, nil
+	return access.Unsaid, nil
 }
 
 // reading are the rights that go with being able to read.
-const reading = permission.Select | permission.Read | permission.Report | permission.Export | permission.Print | permission.Email
+const reading = access.Select | access.Read | access.Report | access.Export | access.Print | access.Email
 
 // attached reports whether a File goes with a document. One that would be
 // attached to a File could lead round in circles.
@@ -53,24 +53,24 @@ func (in Info) attached() bool { return in.DocType != "" && in.DocName != "" && 
 
 // decideField asks for a right on the field a File is attached to; Unsaid where
 // the document does not exist.
-func (s *Service) decideField(ctx context.Context, tx document.Tx, caller *identity.Caller, in Info, right permission.Right) (document.Verdict, error) {
+func (s *Service) decideField(ctx context.Context, tx document.Tx, caller *identity.Caller, in Info, right access.Right) (access.Verdict, error) {
 	if dt := s.documents().Schema().DocType(in.DocType); dt == nil {
-		return document.Unsaid, nil
+		return access.Unsaid, nil
 	} else if absent, err := s.missing(ctx, tx, dt, in.DocName); err != nil || absent {
-		return document.Unsaid, err
+		return access.Unsaid, err
 	}
-	demanded := permission.Write
+	demanded := access.Write
 	if right&reading != 0 {
-		demanded = permission.Read
+		demanded = access.Read
 	}
 	_, err := s.documents().As(caller, tx).DemandField(ctx, in.DocType, in.DocName, in.Field, demanded)
 	switch {
 	case err == nil:
-		return document.Allow, nil
+		return access.Allow, nil
 	case scoped(err), fault.KindOf(err) != fault.Permission:
-		return document.Refuse, err
+		return access.Refuse, err
 	}
-	return document.Refuse, nil
+	return access.Refuse, nil
 }
 
 // scoped reports whether a refusal says which scope the token lacks.
@@ -124,13 +124,14 @@ func (s *Service) attachedTo(ctx context.Context, tx document.Tx, dt *doctype.Do
 }
 
 // attachedIn is the Files of what a caller reads of a DocType.
-func attachedIn(dt *doctype.DocType, typeName string, r document.Reach) doctype.Where {
+func attachedIn(dt *doctype.DocType, typeName string, r access.Reach) doctype.Where {
+	name := doctype.Operand{Field: dt.Field("attached_to_name")}
 	where := doctype.AllOf{
 		equal(dt, match{"attached_to_doctype", typeName}),
-		doctype.Compare{Operand: doctype.Operand{Field: dt.Field("attached_to_name")}, Op: query.Is, Value: true},
+		doctype.Compare{Operand: name, Op: query.Is, Value: true},
 	}
-	if !r.All {
-		where = append(where, doctype.Compare{Operand: doctype.Operand{Field: dt.Field("attached_to_name")}, Op: query.In, Value: r.Names})
+	if named := r.Named(name); named != nil {
+		where = append(where, named)
 	}
 	if r.Some {
 		where = append(where, doctype.AnyOf{
@@ -145,15 +146,15 @@ func attachedIn(dt *doctype.DocType, typeName string, r document.Reach) doctype.
 // lets them, or where roles give nothing on File at all, beyond that. A token that
 // does not reach File documents is a fault, which says what scope it lacks.
 func (s *Service) mayRead(ctx context.Context, tx document.Tx, caller *identity.Caller, doc *doctype.Document) (bool, error) {
-	_, err := s.documents().As(caller, tx).Demand(ctx, DocType, doc.Name(), permission.Read)
+	_, err := s.documents().As(caller, tx).Demand(ctx, DocType, doc.Name(), access.Read)
 	switch {
 	case err == nil:
 		return true, nil
 	case scoped(err), fault.KindOf(err) != fault.Permission:
 		return false, err
 	}
-	verdict, err := s.Decide(ctx, tx, caller, doc, permission.Read)
-	return verdict == document.Allow, err
+	verdict, err := s.Decide(ctx, tx, caller, doc, access.Read)
+	return verdict == access.Allow, err
 }
 
 // admitTarget refuses to attach to a document, or a field of it, that the caller
@@ -180,7 +181,7 @@ func (s *Service) admitTarget(ctx context.Context, tx document.Tx, caller *ident
 		return err
 	}
 	if !absent {
-		_, err = s.documents().As(caller, tx).DemandField(ctx, in.DocType, in.DocName, in.Field, permission.Write)
+		_, err = s.documents().As(caller, tx).DemandField(ctx, in.DocType, in.DocName, in.Field, access.Write)
 	} else {
 		err = s.documents().As(caller, tx).DemandNew(ctx, in.DocType, in.Field)
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -32,6 +33,7 @@ type Config struct {
 	Storage   Storage
 	Spool     string    // folder for files on their way in; for Disk on the same file system
 	Shrinker  *Shrinker // shared by the sites of a process; nil: one of its own
+	Identity  string    // of the database, and of no other; empty: its files are not swept
 
 	// Setting returns a key of the site's configuration as JSON, or nil.
 	Setting func(key string) json.RawMessage
@@ -49,6 +51,7 @@ type Service struct {
 	documents func() *document.Service
 	storage   Storage
 	spool     string
+	identity  string
 	shrinker  *Shrinker
 	setting   func(string) json.RawMessage
 	call      func(context.Context, *identity.Caller, MethodCall) (json.RawMessage, error)
@@ -66,7 +69,7 @@ func New(c Config) (*Service, error) {
 		return nil, fmt.Errorf("file spool: %w", err)
 	}
 	s := &Service{
-		store: c.Store, documents: c.Documents, storage: c.Storage, spool: c.Spool,
+		store: c.Store, documents: c.Documents, storage: c.Storage, spool: c.Spool, identity: strings.ToLower(c.Identity),
 		hashing:  make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 		shrinker: c.Shrinker, setting: c.Setting, call: c.Call, now: c.Now, log: c.Logger,
 	}
@@ -113,10 +116,10 @@ func elevated(caller *identity.Caller) *identity.Caller {
 }
 
 // consequence is the caller where Files follow from a change of another
-// document, which the token reached: it need not reach Files as well.
+// document, which the token or plugin reached: it need not reach Files as well.
 func consequence(caller *identity.Caller) *identity.Caller {
 	as := elevated(caller)
-	as.Scopes = nil
+	as.Scopes, as.Frame = nil, nil
 	return as
 }
 

@@ -28,6 +28,7 @@ import (
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/scope"
 	"armature/core/store"
 )
 
@@ -39,9 +40,9 @@ var callers = map[string]*identity.Caller{
 	"manager": {User: "manager@example.com", Desk: true,
 		Roles: []string{identity.SystemManager, identity.DeskUser, identity.All, identity.Guest}},
 	"narrow": {User: "ann@example.com", Desk: true, Roles: []string{identity.DeskUser, identity.All, identity.Guest},
-		Scopes: []string{"resource:Case:write"}},
+		Scopes: []*scope.Set{scope.Token("resource:Case:write")}},
 	"reader": {User: "ann@example.com", Desk: true, Roles: []string{identity.DeskUser, identity.All, identity.Guest},
-		Scopes: []string{"resource:File:read"}},
+		Scopes: []*scope.Set{scope.Token("resource:File:read")}},
 	"web": {User: "web@example.com", Roles: []string{identity.All, identity.Guest}},
 }
 
@@ -95,20 +96,27 @@ func newSiteOn(t testing.TB, database string, open func(dir string) file.Storage
 		t.Fatal(err)
 	}
 	s.storage = &gateStorage{Storage: open(s.dir)}
-	s.files, err = file.New(file.Config{
-		Store: db, Documents: func() *document.Service { return s.docs }, Storage: s.storage,
-		Spool: filepath.Join(s.dir, "files", "tmp"), Setting: s.setting, Call: s.call,
-		Now: func() time.Time { s.mu.Lock(); defer s.mu.Unlock(); return s.now() },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.files = s.another("ONE")
 	s.docs = document.NewService(document.ServiceConfig{
 		Store: db, Catalog: doctype.NewCatalog(schema), Hooks: []document.Hooks{s.files.Hooks(), failing{s}}, Beyond: s.files, Now: time.Now,
 	})
 	s.serve(t)
 	s.defineCase()
 	return s
+}
+
+// another is the file service of a database of that identity, on the same storage.
+func (s *testSite) another(identity string) *file.Service {
+	s.t.Helper()
+	files, err := file.New(file.Config{
+		Store: s.store, Documents: func() *document.Service { return s.docs }, Storage: s.storage, Identity: identity,
+		Spool: filepath.Join(s.dir, "files", "tmp"), Setting: s.setting, Call: s.call,
+		Now: func() time.Time { s.mu.Lock(); defer s.mu.Unlock(); return s.now() },
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return files
 }
 
 func (s *testSite) serve(t testing.TB) {
@@ -190,7 +198,8 @@ func (s *testSite) set(key, value string) {
 func (s *testSite) later(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.now = func() time.Time { return time.Now().Add(d) }
+	before := s.now
+	s.now = func() time.Time { return before().Add(d) }
 }
 
 // defineCase makes the DocType that files are attached to: whoever creates a

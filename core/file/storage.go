@@ -18,6 +18,10 @@ type Storage interface {
 	Open(ctx context.Context, key string, offset int64) (io.ReadCloser, error)
 	// Delete removes the bytes; no error when there are none.
 	Delete(ctx context.Context, key string) error
+	// Move gives the bytes another key, replacing what is there; fs.ErrNotExist
+	// when there are none. They are under one of the two keys at any moment, or
+	// under both.
+	Move(ctx context.Context, from, to string) error
 	// List calls fn for every object whose key begins with prefix, which ends
 	// where a name does or begins one. An error of fn ends the list.
 	List(ctx context.Context, prefix string, fn func(Object) error) error
@@ -32,6 +36,8 @@ type Object struct {
 
 // Prefixes of the keys.
 const (
-	blobs = "blob/"
-	parts = "part/"
+	blobs   = "blob/"
+	parts   = "part/"
+	trash   = "trash/"
+	ledgers = "sweep/"
 )

@@ -56,7 +56,7 @@ func TestBackupOfABucket(t *testing.T) {
 	}
 	archive := archive(t, s, "default")
 
-	if _, err := s.Restore(t.Context(), archive, passphrase, "copy", false); err != nil {
+	if _, err := s.Restore(t.Context(), archive, passphrase, host.RestoreOptions{As: "copy"}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(objects()); n != 4 {
@@ -73,7 +73,7 @@ func TestBackupOfABucket(t *testing.T) {
 	if status, text := readFile(open(t, s, "copy"), large); status != 200 || text != content {
 		t.Errorf("the copy answers %d with %d bytes", status, len(text))
 	}
-	if _, err := s.Restore(t.Context(), archive, passphrase, "default", true); err != nil {
+	if _, err := s.Restore(t.Context(), archive, passphrase, host.RestoreOptions{As: "default", Replace: true}); err != nil {
 		t.Fatal(err)
 	}
 	// What has been dropped shares nothing with what has taken its place.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,11 +43,15 @@ func archived(t *testing.T) (s *host.Set, layout host.Layout, file string) {
 
 func archive(t *testing.T, s *host.Set, name string) string {
 	t.Helper()
-	var text bytes.Buffer
-	if _, err := s.Backup(t.Context(), name, passphrase, &text); err != nil {
+	f, err := os.Create(filepath.Join(t.TempDir(), "site.armature"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	return keep(t, text.Bytes())
+	defer f.Close()
+	if _, err := s.Backup(t.Context(), name, passphrase, f, nil); err != nil {
+		t.Fatal(err)
+	}
+	return f.Name()
 }
 
 func keep(t *testing.T, text []byte) string {
@@ -83,9 +88,13 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("an archive of %d bytes", len(whole))
+	// Nobody is asked for a passphrase for any of them.
 	refuse := func(what string, text []byte) {
 		t.Helper()
-		if _, err := s.Restore(t.Context(), keep(t, text), passphrase, "other", false); err == nil {
+		if _, err := backup.Inspect(t.Context(), keep(t, text), nil); err == nil {
+			t.Errorf("%s looks whole", what)
+		}
+		if _, err := s.Restore(t.Context(), keep(t, text), passphrase, host.RestoreOptions{As: "other"}); err == nil {
 			t.Errorf("%s was restored", what)
 		}
 	}
@@ -99,17 +108,25 @@ func TestRestoreRefuses(t *testing.T) {
 		changed[len(whole)*n/12+5] ^= 1
 		refuse("a changed archive", changed)
 	}
-	if _, err := s.Restore(t.Context(), file, "sesame", "other", false); !errors.Is(err, backup.ErrPassphrase) {
+	// An archive of format 1 was what is sealed in today's.
+	text, err := exec.Command("tar", "-xOf", file, "site.tar.gz.age").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Verify(t.Context(), keep(t, text), passphrase, nil); err != nil {
+		t.Errorf("an archive of format 1: %v", err)
+	}
+	if _, err := s.Restore(t.Context(), file, "sesame", host.RestoreOptions{As: "other"}); !errors.Is(err, backup.ErrPassphrase) {
 		t.Errorf("another passphrase: %v", err)
 	}
-	if _, err := s.Restore(t.Context(), file, passphrase, "../other", false); err == nil {
+	if _, err := s.Restore(t.Context(), file, passphrase, host.RestoreOptions{As: "../other"}); err == nil {
 		t.Error("a name that leads out of the folder was taken")
 	}
-	if _, err := s.Restore(t.Context(), file, passphrase, "", false); !errors.Is(err, fs.ErrExist) {
+	if _, err := s.Restore(t.Context(), file, passphrase, host.RestoreOptions{}); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("an existing site: %v", err)
 	}
 	untouched(t, s, layout, "default")
-	if _, err := s.Restore(t.Context(), file, passphrase, "other", false); err != nil {
+	if _, err := s.Restore(t.Context(), file, passphrase, host.RestoreOptions{As: "other"}); err != nil {
 		t.Errorf("the archive itself: %v", err)
 	}
 	untouched(t, s, layout, "default", "other")
@@ -131,7 +148,7 @@ func TestRestoreFails(t *testing.T) {
 		}
 		removed <- os.RemoveAll(filepath.Join(layout.Data, "restoring"))
 	}()
-	if done, err := s.Restore(t.Context(), file, passphrase, "", true); err == nil {
+	if done, err := s.Restore(t.Context(), file, passphrase, host.RestoreOptions{Replace: true}); err == nil {
 		t.Errorf("restored %+v from nothing", done)
 	}
 	if err := <-removed; err != nil {
@@ -158,7 +175,7 @@ func TestRestoreFails(t *testing.T) {
 func TestRestoreElsewhere(t *testing.T) {
 	from, _, file := archived(t)
 	there, layout := newSet(t, func(c *host.Config) { c.PassphraseWork = 10 })
-	done, err := there.Restore(t.Context(), file, passphrase, "moved", false)
+	done, err := there.Restore(t.Context(), file, passphrase, host.RestoreOptions{As: "moved"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,11 +192,11 @@ func TestRestoreElsewhere(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	// Its archive has the same records in it.
-	a, err := backup.Open(file, passphrase)
+	a, err := backup.Open(t.Context(), file, passphrase, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := backup.Open(archive(t, there, "moved"), passphrase)
+	b, err := backup.Open(t.Context(), archive(t, there, "moved"), passphrase, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,9 @@ func checkConfig(c *site.Config) error {
 	if _, _, err := s3.Parse(storageOf(c)); err != nil {
 		return fault.Wrap(fault.Validation, "", err, "site configuration: %s", err)
 	}
+	if err := checkBackups(c); err != nil {
+		return fault.Wrap(fault.Validation, "", err, "site configuration: %s", err)
+	}
 	if _, err := egress.ParseHosts(c.PrivateHosts()...); err != nil {
 		return fault.Wrap(fault.Validation, "", err, "site configuration: allowed_private_hosts: %s", fault.From(err).Message)
 	}

@@ -22,6 +22,7 @@ const connectedPath = "framework.integrations.doctype.connected_app.connected_ap
 func (t *Tenant) connectedMethods() []*method.Method {
 	return []*method.Method{{
 		Path:        connectedPath + "has_token",
+		Tier:        method.Named,
 		Verbs:       []string{http.MethodGet, http.MethodPost},
 		Description: "Whether the user has a connection to the provider that is of use.",
 		Func: func(ctx context.Context, call *method.Call) (any, error) {
@@ -75,7 +76,7 @@ func (t *Tenant) serveCallback(w http.ResponseWriter, r *http.Request, call *htt
 	to, err := t.Connected.Finish(r.Context(), call.Caller, app, r.URL.Query())
 	if err != nil {
 		if f := fault.From(err); f.Kind != fault.Internal && strings.Contains(r.Header.Get("Accept"), "text/html") {
-			return t.web.ServeError(w, f.Kind.Status(), f.Message, call.RequestID)
+			return t.web.ServeError(w, f.Status(), f.Message, call.RequestID)
 		}
 		return err
 	}

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"armature/core/access"
+	"armature/core/doctype"
 	"armature/core/identity"
 	"armature/core/openapi"
 )
@@ -19,5 +21,7 @@ func (t *Tenant) describe(caller *identity.Caller, server string) ([]byte, error
 	if info.Version == "" {
 		info.Version = "0"
 	}
-	return openapi.Document(info, t.Documents.Schema(), methods, caller)
+	return openapi.Document(info, t.Documents.Schema(), methods, caller, func(dt *doctype.DocType, right access.Right) bool {
+		return access.Reaches(caller, dt, right)
+	})
 }

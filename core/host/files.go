@@ -24,7 +24,7 @@ func (t *Tenant) openFiles() (err error) {
 	}
 	t.Files, err = file.New(file.Config{
 		Store: t.Store, Documents: func() *document.Service { return t.Documents }, Storage: t.storage,
-		Spool: t.set.spool(t.folder), Shrinker: t.set.shrinker, Call: t.callWithFile, Now: t.Site.Now, Logger: t.log,
+		Spool: t.set.spool(t.folder), Shrinker: t.set.shrinker, Identity: t.found.Identity, Call: t.callWithFile, Now: t.Site.Now, Logger: t.log,
 		Setting: func(key string) json.RawMessage { v, _ := t.Site.Config().Get(key); return v },
 	})
 	return err

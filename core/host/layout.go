@@ -46,10 +46,11 @@ func (l Layout) Config(folder string) string {
 
 const configFile = "site_config.json"
 
-// Make makes the folders of the installation. Others than the owner may not
+// Make makes the folders of the installation, but for the cache: whoever keeps
+// something there makes it, or goes without. Others than the owner may not
 // look into them.
 func (l Layout) Make() error {
-	for _, dir := range []string{l.Data, l.Sites(), l.Plugins(), l.Cache()} {
+	for _, dir := range []string{l.Data, l.Sites(), l.Plugins()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("data folder: %w", err)
 		}

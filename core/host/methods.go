@@ -14,7 +14,7 @@ func (t *Tenant) userMethods() []*method.Method {
 		Path:   "framework.core.doctype.user.user.generate_keys",
 		Verbs:  []string{http.MethodPost},
 		Roles:  []string{identity.SystemManager},
-		Writes: true,
+		Writes: true, Tier: method.Credentials,
 		Func: func(ctx context.Context, call *method.Call) (any, error) {
 			user, err := call.Args.Need("user")
 			if err != nil {

@@ -75,6 +75,9 @@ func (t *Tenant) answerWish(ctx context.Context, w wish) {
 // made.
 func (t *Tenant) sendReset(ctx context.Context, w wish) error {
 	server, err := t.mailServer()
+	if err == nil {
+		err = t.Outgoing()
+	}
 	switch {
 	case err != nil:
 		return err

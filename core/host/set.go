@@ -43,9 +43,10 @@ type Config struct {
 	Counters *ratelimit.Counters // of the rate limits; nil: in this process alone
 	Egress   *egress.Client      // for what the sites ask of others; nil: one of its own
 	Logger   *slog.Logger
-	Clock    func() time.Time // of the sites; nil: the system's
-	Store    store.Options    // of their databases, but for the logger
-	Idle     time.Duration    // how long a site stays open without a request; 0: DefaultIdle, below 0: for ever
+	Clock    func() time.Time                    // of the sites; nil: the system's
+	Store    store.Options                       // of their databases, but for the logger
+	Wrap     func(document.Store) document.Store // stands before a site's database, in tests; nil: nothing does
+	Idle     time.Duration                       // how long a site stays open without a request; 0: DefaultIdle, below 0: for ever
 
 	// SlowStatement tells how long an SQL statement may take before it is logged;
 	// 0, and nil: none is.
@@ -59,6 +60,9 @@ type Config struct {
 
 	// Recreate lets sites whose database is missing begin with an empty one.
 	Recreate bool
+
+	// Backups is how archives of the sites are made by schedule (KeepBackups).
+	Backups Backups
 
 	// Plan changes what this binary knows of formats; nil: it is as it was built. It
 	// is how one program is two versions of itself.
@@ -256,7 +260,7 @@ func notOpened(host string, err error) error {
 		return err
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.Missing("No site answers %s", host)
-	case errors.Is(err, migration.ErrNewer), errors.Is(err, errLost):
+	case errors.Is(err, migration.ErrNewer), errors.Is(err, errLost), fault.From(err).Type == fault.InsufficientStorage:
 		return fault.From(err) // trying again does not help; what does, the message says
 	case errors.Is(err, context.DeadlineExceeded), fault.KindOf(err) == fault.Unavailable, fault.KindOf(err) == fault.Timeout:
 		return fault.Wrap(fault.Unavailable, "", err, "The site cannot be opened now; try again later")
@@ -264,14 +268,14 @@ func notOpened(host string, err error) error {
 	return fault.Wrap(fault.Internal, "", err, "The site cannot be opened")
 }
 
-// Ready reports whether the server can serve: there is a site, and the database
-// of all sites answers. It opens none; what is wrong with one of many sites is
+// Ready reports whether the server can serve: there is a site, the database of all
+// sites answers, and there is room to write. It opens none; what is wrong with one of many sites is
 // that site's.
 func (s *Set) Ready(ctx context.Context) error {
 	if len(s.table.Load().entries) == 0 {
 		return errors.New("there is no site")
 	}
-	return s.registry.Ping(ctx)
+	return errors.Join(s.room(), s.registry.Ping(ctx))
 }
 
 // Close puts a site to sleep when the last request on it has ended. The next one

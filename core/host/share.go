@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"strings"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/method"
-	"armature/core/permission"
 	"armature/core/share"
 )
 
@@ -18,10 +18,10 @@ import (
 func (t *Tenant) shareMethods() []*method.Method {
 	changes := []string{http.MethodPost, http.MethodPut}
 	return []*method.Method{
-		{Path: "framework.share.add", Verbs: changes, Writes: true, Func: t.shareAdd},
-		{Path: "framework.share.set_permission", Verbs: changes, Writes: true, Func: t.shareGive},
-		{Path: "framework.share.remove", Verbs: append(changes, http.MethodDelete), Writes: true, Func: t.shareRemove},
-		{Path: "framework.share.get_users", Func: t.shareUsers},
+		{Path: "framework.share.add", Tier: method.Named, Verbs: changes, Writes: true, Func: t.shareAdd},
+		{Path: "framework.share.set_permission", Tier: method.Named, Verbs: changes, Writes: true, Func: t.shareGive},
+		{Path: "framework.share.remove", Tier: method.Named, Verbs: append(changes, http.MethodDelete), Writes: true, Func: t.shareRemove},
+		{Path: "framework.share.get_users", Tier: method.Named, Func: t.shareUsers},
 	}
 }
 
@@ -65,9 +65,9 @@ func (t *Tenant) shareAdd(ctx context.Context, call *method.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rights permission.Right
-	for _, right := range []permission.Right{permission.Read, permission.Write, permission.Submit, permission.Share} {
-		on, err := toggle(call, right.String(), right == permission.Read)
+	var rights access.Right
+	for _, right := range []access.Right{access.Read, access.Write, access.Submit, access.Share} {
+		on, err := toggle(call, right.String(), right == access.Read)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +88,7 @@ func (t *Tenant) shareGive(ctx context.Context, call *method.Call) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	right, ok := permission.ParseRight(to)
+	right, ok := doctype.ParseRight(to)
 	if !ok {
 		return nil, fault.Invalid("", "There is no right called %s", to)
 	}

@@ -99,6 +99,11 @@ func (m *movable) Delete(ctx context.Context, key string) error {
 	return (*m.now.Load()).Delete(ctx, key)
 }
 
+// Move implements file.Storage.
+func (m *movable) Move(ctx context.Context, from, to string) error {
+	return (*m.now.Load()).Move(ctx, from, to)
+}
+
 // List implements file.Storage.
 func (m *movable) List(ctx context.Context, prefix string, fn func(file.Object) error) error {
 	return (*m.now.Load()).List(ctx, prefix, fn)

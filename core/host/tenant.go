@@ -4,16 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"armature/core/auth"
 	"armature/core/connectedapp"
 	"armature/core/doctype"
-	"armature/core/doctypes"
 	"armature/core/document"
 	"armature/core/file"
 	"armature/core/httpapi"
@@ -44,7 +43,10 @@ type Tenant struct {
 	format   *migration.Site
 	web      *web.Pages
 	log      *slog.Logger
-	folder   string // name of its folder
+	folder   string          // name of its folder
+	found    migration.State // of its database, when it was opened
+	paused   atomic.Pointer[string]
+	catalog  *doctype.Catalog
 	storage  *movable
 	stopPost func() // waits for it
 
@@ -59,6 +61,10 @@ type Tenant struct {
 	used          usage
 	ended         chan struct{} // closed when it is closed
 
+	looked   atomic.Int64 // the version of the schema at which the site's state was read last
+	lacks    sync.Mutex   // of withheld
+	withheld []string     // what this binary ships and the site has not, since it has its own of the name
+
 	checked  atomic.Int64 // the tick at which changes of others were taken over
 	checking turn
 }
@@ -66,108 +72,12 @@ type Tenant struct {
 // Methods runs the site's methods with the configuration of now.
 func (t *Tenant) Methods() *method.Service { return t.edge.Load().Methods }
 
+// Formats are the format in which the site was found when it was opened, and the
+// one that it has now.
+func (t *Tenant) Formats() (from, now int64) { return t.format.From(), t.found.Format }
+
 // Limiter is what bounds the site's requests and the CPU time of its plugins.
 func (t *Tenant) Limiter() *ratelimit.Limiter { return t.limiter }
-
-// openTenant opens a site: database, key, DocTypes, services, in this order.
-// What was opened is closed again when a later step fails.
-func (s *Set) openTenant(ctx context.Context, r *Record) (t *Tenant, err error) {
-	name, config := r.Name, r.Config
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("open site %s: %w", name, err)
-		}
-	}()
-	t = &Tenant{set: s, folder: r.Folder, log: s.c.Logger.With("site", name), ended: make(chan struct{}), checking: newTurn()}
-	t.releaser = t.release
-	if r.Broken != nil {
-		return nil, r.Broken
-	}
-	lost := s.lost(r)
-	if lost != nil && databaseGone(r.Place) {
-		return nil, lost
-	}
-	db, err := s.openStore(ctx, r.Place, t.log)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, db.Close())
-		}
-	}()
-	t.Store = db
-	now := func() time.Time { return s.now().In(config.Location()) } // the site comes with its key
-	secret, schema, err := s.prepare(ctx, t, now, lost)
-	if err != nil {
-		return nil, err
-	}
-	if t.Site, err = site.New(site.Options{Name: name, Config: config, Secret: secret, Clock: s.c.Clock}); err != nil {
-		return nil, err
-	}
-	t.limiter = ratelimit.New(t.Site, s.c.Counters, t.log)
-	catalog := doctype.NewCatalog(schema)
-	t.Auth = auth.New(auth.Config{
-		Store: t.Store, Catalog: catalog, Secret: secret, Now: t.Site.Now, Hasher: s.hasher,
-		Setting: t.setting,
-		Schemes: map[string]auth.Scheme{"bearer": t.bearer}, Ended: t.endUser,
-	})
-	t.web = web.New(web.Config{
-		Auth: t.Auth, Name: t.displayName, Now: t.Site.Now, AskReset: t.askReset,
-		Applications: func() web.Applications { return t.OAuth },
-	})
-	t.openOAuth(catalog, secret)
-	err = t.openFiles()
-	files := t.storage // a return sets t before what is deferred runs
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, files.Close())
-		}
-	}()
-	if err != nil {
-		return nil, err
-	}
-	address := func() string { return t.Site.Config().URL() }
-	t.Shares = t.newShares()
-	hooks := []document.Hooks{
-		document.Platform(t.Auth.Hooks()), t.Shares.Hooks(), document.Platform(t.OAuth.Hooks()), t.Files.Hooks(),
-		document.Platform(connectedapp.Hooks(catalog, secret, address)),
-	}
-	var guests document.Hooks
-	if s.c.Plugins != nil {
-		if t.invoker, guests, err = s.c.Plugins.Open(name, r.Folder); err != nil {
-			return nil, err
-		}
-		defer func() {
-			if err != nil {
-				s.c.Plugins.Shut(name)
-			}
-		}()
-		if guests != nil {
-			hooks = append(hooks, guests)
-		}
-	}
-	hooks = append(hooks, departure{func() *document.Service { return t.Documents }, guests}, document.Platform(t.OAuth.Reveal()))
-	t.Documents = document.NewService(document.ServiceConfig{
-		Store: t.Store, Catalog: catalog, Hooks: hooks, Beyond: t.Files, Sealer: secret, Now: t.Site.Now, Logger: t.log,
-		Reserved: doctypes.Reserved,
-	})
-	t.Connected = connectedapp.New(connectedapp.Config{
-		Store: t.Store, Catalog: catalog, Documents: t.Documents, Secret: secret, Egress: s.c.Egress, Now: t.Site.Now,
-		Base: address, Setting: t.setting, Logger: t.log,
-	})
-	t.table, err = method.NewTable(append([][]*method.Method{method.Framework(s.c.Version), t.userMethods(), t.shareMethods(), t.connectedMethods()}, s.c.Methods...)...)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.firstPassword(ctx); err != nil {
-		return nil, err
-	}
-	t.publish()
-	t.startPost()
-	t.startSweep()
-	return t, nil
-}
 
 // now is the clock of the sites.
 func (s *Set) now() time.Time {
@@ -201,7 +111,7 @@ func (t *Tenant) publish() {
 		Limiter:      t.limiter,
 
 		AllowOrigin: t.OAuth.AllowOrigin, ResourceMetadata: t.OAuth.ResourceMetadata,
-		MaxBody: config.MaxFileSize(),
+		MaxBody: config.MaxFileSize(), Origins: config.Origins(),
 	})
 }
 
@@ -243,10 +153,11 @@ func (t *Tenant) configure(config *site.Config) {
 // everybody until after the tick. Where a newer version has brought the site to a
 // format that this one may not use, the site is closed: the next request is told.
 func (t *Tenant) refresh(ctx context.Context, tick int64) {
-	before := t.Documents.Schema().Version
 	err := t.Documents.Refresh(ctx)
-	if err == nil && t.Documents.Schema().Version != before {
-		err = t.stillOurs(ctx)
+	if now := t.Documents.Schema().Version; err == nil && t.looked.Load() != now {
+		if err = t.stillOurs(ctx); err == nil {
+			t.looked.Store(now)
+		}
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.log.Error("look for changes of the site", "error", err)
@@ -254,16 +165,19 @@ func (t *Tenant) refresh(ctx context.Context, tick int64) {
 	t.checked.Store(tick)
 }
 
-// stillOurs closes the site where this binary may not use it any more.
+// stillOurs looks at what the site says of itself. Where this binary may not use it
+// any more the site is closed.
 func (t *Tenant) stillOurs(ctx context.Context) error {
 	state, err := migration.Read(ctx, t.Store)
 	if err != nil {
 		return err
 	}
-	if _, err = t.format.Current(state); err != nil {
+	if _, err := t.format.Current(state); err != nil {
 		t.set.close(t.entry)
+		return err
 	}
-	return err
+	t.pause(state.Paused)
+	return t.installWithheld(ctx)
 }
 
 // catchUp takes over what other processes have changed since the last request on

@@ -3,7 +3,18 @@ package httpapi
 import (
 	"net/http"
 	"slices"
+	"strings"
 )
+
+// exposed are the headers of answers that scripts may read beside those which
+// browsers always show them (Fetch standard, "CORS-safelisted response-header name").
+const exposed = "ETag, Retry-After, WWW-Authenticate, X-Framework-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Used, X-Request-Id"
+
+// isFile reports whether a path is an uploaded file's. The other pages ask a person,
+// and what they show is for no script of another origin.
+func isFile(path string) bool {
+	return strings.HasPrefix(path, "/files/") || strings.HasPrefix(path, "/private/files/")
+}
 
 // allowOrigin lets scripts of the origins that the site names read the answer
 // (reference section 0.4). Any other origin gets no header, which the browser
@@ -20,7 +31,7 @@ func (x *exchange) allowOrigin() {
 		}
 		defer x.site.AllowOrigin(x.w.Header(), x.r, path)
 	}
-	if len(x.site.Origins) == 0 {
+	if len(x.site.Origins) == 0 || x.route.kind == page && !isFile(x.r.URL.Path) {
 		return
 	}
 	h := x.w.Header()
@@ -36,6 +47,7 @@ func (x *exchange) allowOrigin() {
 		h.Set("Access-Control-Allow-Credentials", "true")
 	}
 	if x.r.Method != http.MethodOptions || x.r.Header.Get("Access-Control-Request-Method") == "" {
+		h.Set("Access-Control-Expose-Headers", exposed)
 		return
 	}
 	h.Set("Access-Control-Allow-Methods", x.r.Header.Get("Access-Control-Request-Method"))

@@ -22,7 +22,8 @@ func TestCrossOrigin(t *testing.T) {
 		{"off", nil, "GET", map[string]string{"Vary": "", "Access-Control-Allow-Origin": ""}},
 		{"another origin", []string{"https://other.example"}, "GET", map[string]string{"Vary": "Origin", "Access-Control-Allow-Origin": ""}},
 		{"named", []string{"https://other.example", origin}, "GET", map[string]string{
-			"Vary": "Origin", "Access-Control-Allow-Origin": origin, "Access-Control-Allow-Credentials": "true", "Access-Control-Max-Age": ""}},
+			"Vary": "Origin", "Access-Control-Allow-Origin": origin, "Access-Control-Allow-Credentials": "true", "Access-Control-Max-Age": "",
+			"Access-Control-Expose-Headers": "ETag, Retry-After, WWW-Authenticate, X-Framework-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Used, X-Request-Id"}},
 		{"any", []string{"*"}, "GET", map[string]string{"Access-Control-Allow-Origin": origin, "Access-Control-Allow-Credentials": ""}},
 		{"any, on a preflight", []string{"*"}, "OPTIONS", map[string]string{
 			"Access-Control-Allow-Origin": origin, "Access-Control-Allow-Methods": "PUT", "Access-Control-Allow-Credentials": ""}},

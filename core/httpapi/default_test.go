@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"armature/core/access"
 	"armature/core/document"
 	"armature/core/host"
 	"armature/core/host/hosttest"
@@ -59,7 +60,7 @@ func (h *setter) Run(_ context.Context, ev *document.Event) error {
 	return h.tenant.Documents.Assign(ev, map[string]any{
 		"public": true, "owner": "Guest", "docstatus": 1, "nonsense": 1,
 		"seen_by": []any{map[string]any{"user": "Administrator"}, map[string]any{"user": "Guest"}},
-	})
+	}, document.Settable{Fields: []string{access.AllFields}})
 }
 
 func TestEventSetsFields(t *testing.T) {

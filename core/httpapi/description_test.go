@@ -37,3 +37,23 @@ func TestDescription(t *testing.T) {
 		}
 	})
 }
+
+// TestDescriptionOfRows: the fields of rows are shown at the levels of the documents
+// that they are in.
+func TestDescriptionOfRows(t *testing.T) {
+	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+		newDocType(t, s.Admin, "Cost Line", []obj{
+			{"fieldname": "item", "fieldtype": "Data"}, {"fieldname": "margin", "fieldtype": "Float", "permlevel": 1},
+		}, obj{"istable": 1, "permissions": []obj{}})
+		newDocType(t, s.Admin, "Offer", []obj{{"fieldname": "lines", "fieldtype": "Table", "options": "Cost Line"}},
+			obj{"permissions": []obj{{"role": "All", "read": 1}, {"role": "System Manager", "read": 1, "write": 1}, {"role": "System Manager", "permlevel": 1, "read": 1}}})
+		shown := func(text string) bool { return strings.Contains(text, `"margin"`) }
+		if !shown(s.Admin.Get("/api/openapi.json").OK(t).Text) {
+			t.Error("who sees the level does not see the field")
+		}
+		clerk := s.User(t, "clerk@example.com").Get("/api/openapi.json").OK(t)
+		if !strings.Contains(clerk.Text, "Cost.Line") || shown(clerk.Text) {
+			t.Error("a field of rows above the levels of who asks is described")
+		}
+	})
+}

@@ -8,6 +8,7 @@
 // itself (login, upload, the OAuth endpoints); a page is what a person sees
 // outside /api.
 //
-// Transactions are opened here and nowhere deeper: what a handler changed is
-// committed before the first byte of the answer is written.
+// The transaction of a document's route is opened here, that of a method in
+// core/method, and by no handler: what a handler changed is committed before the
+// first byte of the answer is written.
 package httpapi

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"armature/core/scope"
 )
 
 func quote(s string) string {
@@ -121,7 +123,7 @@ func TestStatusHeaders(t *testing.T) {
 	}
 	callers["narrow"] = callers["web"]
 	narrow := *callers["web"]
-	narrow.Scopes = []string{"openid"}
+	narrow.Scopes = []*scope.Set{scope.Token("openid")}
 	callers["narrow"] = &narrow
 	a = s.do(request{as: "narrow", path: "/api/method/test.members"}).must(403)
 	if got := a.header.Get("Www-Authenticate"); got != `Bearer error="insufficient_scope", scope="method:test.members"` {

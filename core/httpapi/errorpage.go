@@ -27,7 +27,7 @@ func (x *exchange) told(e *fault.Error) string {
 // sendErrorPage answers with the site's page, or where there is no site with the
 // least one that says what went wrong.
 func (x *exchange) sendErrorPage(e *fault.Error) {
-	status := e.Kind.Status()
+	status := e.Status()
 	if x.site != nil && x.site.ErrorPage != nil && x.site.ErrorPage(&x.w, status, x.told(e), x.id) == nil {
 		return
 	}

@@ -33,7 +33,7 @@ func (x *exchange) fail(err error) {
 	buf := newBuffer()
 	defer buf.free()
 	buf.b = x.appendError(buf.b, e)
-	_ = x.sendJSON(e.Kind.Status(), buf.b)
+	_ = x.sendJSON(e.Status(), buf.b)
 }
 
 // appendError appends the body of an error (reference section 3.2).
@@ -48,7 +48,7 @@ func (x *exchange) appendError(dst []byte, e *fault.Error) []byte {
 		return append(dst, '}')
 	}
 	dst = append(dst, ',')
-	dst = appendServerMessages(dst, []notice{{text: e.Message, title: e.Title, raised: true}})
+	dst = raised{e.Message, e.Title}.append(dst)
 	switch e.Kind {
 	case fault.Authentication:
 		dst = append(dst, `,"message":`...)

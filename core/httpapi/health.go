@@ -1,7 +1,11 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
+
+	"armature/core/doctype"
+	"armature/core/fault"
 )
 
 // serveHealth answers /healthz and /readyz: they belong to the server, not to a
@@ -14,7 +18,7 @@ func (s *server) serveHealth(w http.ResponseWriter, r *http.Request) bool {
 		if s.ready != nil {
 			if err := s.ready(r.Context()); err != nil {
 				s.log.Warn("not ready", "error", err)
-				writeHealth(w, http.StatusServiceUnavailable, `{"status":"unavailable"}`)
+				writeHealth(w, http.StatusServiceUnavailable, unavailable(err))
 				return true
 			}
 		}
@@ -23,6 +27,17 @@ func (s *server) serveHealth(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	return true
+}
+
+// unavailable says what is wrong, as far as everybody may know it.
+func unavailable(err error) string {
+	body := []byte(`{"status":"unavailable"`)
+	var f *fault.Error
+	if errors.As(err, &f) && f.Message != "" {
+		body = append(doctype.AppendString(append(body, `,"exc_type":`...), f.ExcType()), `,"message":`...)
+		body = doctype.AppendString(body, f.Message)
+	}
+	return string(append(body, '}'))
 }
 
 func writeHealth(w http.ResponseWriter, status int, body string) {

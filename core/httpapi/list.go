@@ -20,11 +20,7 @@ func (x *exchange) list() error {
 	ctx, seen := x.observe(q.Debug)
 	buf := newBuffer()
 	defer buf.free()
-	run := x.site.Store.Read
-	if q.Debug || len(q.Expand) > 0 { // several statements
-		run = x.site.Store.View
-	}
-	err = run(ctx, func(tx document.Tx) (err error) {
+	err = x.look(ctx, q.Debug || len(q.Expand) > 0, func(tx document.Tx) (err error) {
 		buf.b = append(buf.b[:0], `{"data":`...)
 		buf.b, err = x.site.Documents.As(x.caller, tx).AppendList(ctx, buf.b, x.route.doctype, q)
 		return err

@@ -1,42 +1,44 @@
 package httpapi
 
-import "armature/core/doctype"
+import (
+	"cmp"
 
-// notice is one message shown to the user.
-type notice struct {
-	text   string
-	title  string
-	raised bool // it came with an error
-}
+	"armature/core/doctype"
+	"armature/core/notice"
+)
 
-func notices(texts []string) []notice {
-	list := make([]notice, len(texts))
-	for i, text := range texts {
-		list[i].text = text
-	}
-	return list
-}
+// raised is the message of an error.
+type raised struct{ text, title string }
 
 // appendServerMessages appends the key _server_messages: a string that holds a
 // JSON array of strings that hold JSON objects. Clients parse three times.
-func appendServerMessages(dst []byte, list []notice) []byte {
+func appendServerMessages(dst []byte, list []notice.Notice) []byte {
 	objects := make([]string, len(list))
 	for i, n := range list {
-		objects[i] = string(n.append(nil))
+		objects[i] = string(append(appendMessage(nil, n.Text, n.Title, cmp.Or(n.Indicator, notice.Indicators[0])), '}'))
 	}
+	return appendObjects(dst, objects)
+}
+
+// append is appendServerMessages for what an error says.
+func (r raised) append(dst []byte) []byte {
+	object := append(appendMessage(nil, r.text, r.title, "red"), `,"raise_exception":1}`...)
+	return appendObjects(dst, []string{string(object)})
+}
+
+func appendObjects(dst []byte, objects []string) []byte {
 	dst = append(dst, `"_server_messages":`...)
 	return doctype.AppendString(dst, string(appendStrings(nil, objects)))
 }
 
-func (n notice) append(dst []byte) []byte {
+// appendMessage appends one message, all but its closing brace.
+func appendMessage(dst []byte, text, title, indicator string) []byte {
 	dst = append(dst, `{"message":`...)
-	dst = doctype.AppendString(dst, n.text)
-	if n.title != "" {
+	dst = doctype.AppendString(dst, text)
+	if title != "" {
 		dst = append(dst, `,"title":`...)
-		dst = doctype.AppendString(dst, n.title)
+		dst = doctype.AppendString(dst, title)
 	}
-	if n.raised {
-		return append(dst, `,"indicator":"red","raise_exception":1}`...)
-	}
-	return append(dst, `,"indicator":"blue"}`...)
+	dst = append(dst, `,"indicator":`...)
+	return doctype.AppendString(dst, indicator)
 }

@@ -81,7 +81,7 @@ func (x *exchange) sendResult(key string, res method.Result) error {
 		buf.b = append(append(buf.b, res.Extra[1:len(res.Extra)-1]...), ',')
 	}
 	if len(res.Messages) > 0 {
-		buf.b = append(appendServerMessages(buf.b, notices(res.Messages)), ',')
+		buf.b = append(appendServerMessages(buf.b, res.Messages), ',')
 	}
 	if last := len(buf.b) - 1; buf.b[last] == ',' {
 		buf.b = buf.b[:last]

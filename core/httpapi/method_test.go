@@ -167,8 +167,9 @@ func TestClientMethods(t *testing.T) {
 	made := call("POST", "insert", `{"doc":{"doctype":"Note","title":"one","content":"c"}}`).must(200)
 	doc := made.body["message"].(map[string]any)
 	name := doc["name"].(string)
-	if _, there := doc["expire_notification_on"]; !there {
-		t.Errorf("null fields are missing: %s", made.text)
+	empty := call("POST", "insert", `{"doc":{"doctype":"ToDo","description":"d"}}`).must(200)
+	if _, there := empty.body["message"].(map[string]any)["color"]; !there {
+		t.Errorf("null fields are missing: %s", empty.text)
 	}
 	if got := call("POST", "insert_many", `{"docs":"[{\"doctype\":\"Note\",\"title\":\"two\"},{\"doctype\":\"Note\",\"title\":\"three\"}]"}`).must(200).body["message"].([]any); len(got) != 2 {
 		t.Errorf("insert_many answered %v", got)

@@ -78,7 +78,7 @@ func TestRename(t *testing.T) {
 			note := s.Admin.Post("/api/resource/Note", obj{"title": "n"}).OK(t).Data(t)["name"].(string)
 			rename(s.Admin, "Note", note, "x").Fails(t, 417, "ValidationError")
 			rename(s.Admin, "ToDo", newToDo(t, s.Admin, nil), "a todo of that name").OK(t)
-			rename(s.Admin, "DocType", "City", "Town").Fails(t, 417, "ValidationError")
+			rename(s.Admin, "DocType", "User", "Person").Fails(t, 403, "PermissionError")
 			rename(s.User(t, "ann@example.com"), "City", "Mumbai", "x").Fails(t, 403, "PermissionError")
 		})
 		t.Run("merge", func(t *testing.T) {

@@ -1,12 +1,14 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/method"
+	"armature/core/notice"
 	"armature/core/query"
 )
 
@@ -22,11 +24,7 @@ func (x *exchange) read() error {
 	opt.WithNull = opt.ExpandLinks // reference section 1.4
 	buf := newBuffer()
 	defer buf.free()
-	run := x.site.Store.Read
-	if !x.site.Documents.ReadsOnce(x.route.doctype, opt) {
-		run = x.site.Store.View
-	}
-	err := run(x.ctx, func(tx document.Tx) (err error) {
+	err := x.look(x.ctx, !x.site.Documents.ReadsOnce(x.route.doctype, opt), func(tx document.Tx) (err error) {
 		buf.b = append(buf.b[:0], `{"data":`...)
 		buf.b, err = x.site.Documents.As(x.caller, tx).AppendDocument(x.ctx, buf.b, x.route.doctype, x.route.name, opt)
 		return err
@@ -38,6 +36,14 @@ func (x *exchange) read() error {
 	return x.sendJSON(http.StatusOK, buf.b)
 }
 
+// look reads: what takes several statements, as of one moment.
+func (x *exchange) look(ctx context.Context, several bool, fn func(document.Tx) error) error {
+	if several {
+		return x.site.Store.View(ctx, nil, fn)
+	}
+	return x.site.Store.Read(ctx, fn)
+}
+
 // create answers POST /api/resource/:doctype. The DocType is that of the path.
 func (x *exchange) create() error {
 	values, err := x.documentValues()
@@ -46,8 +52,11 @@ func (x *exchange) create() error {
 	}
 	delete(values, "doctype")
 	x.ctx = document.WithOrigin(x.ctx, x.origin())
-	return x.write(func(tx document.Tx) (*doctype.Document, error) {
-		return x.site.Documents.As(x.caller, tx).Insert(x.ctx, x.route.doctype, values)
+	if err := x.site.Documents.Freshen(x.ctx, x.route.doctype, values); err != nil {
+		return err
+	}
+	return x.write(func(ctx context.Context, tx document.Tx) (*doctype.Document, error) {
+		return x.site.Documents.As(x.caller, tx).Insert(ctx, x.route.doctype, values)
 	})
 }
 
@@ -59,43 +68,59 @@ func (x *exchange) update() error {
 	}
 	delete(values, "doctype")
 	x.ctx = document.WithOrigin(x.ctx, x.origin())
-	return x.write(func(tx document.Tx) (*doctype.Document, error) {
-		return x.site.Documents.As(x.caller, tx).Update(x.ctx, x.route.doctype, x.route.name, values)
+	if err := x.site.Documents.Freshen(x.ctx, x.route.doctype, values); err != nil {
+		return err
+	}
+	return x.write(func(ctx context.Context, tx document.Tx) (*doctype.Document, error) {
+		return x.site.Documents.As(x.caller, tx).Update(ctx, x.route.doctype, x.route.name, values)
 	})
 }
 
 // write runs a change, commits it, and answers with the document it left. fn
 // may run more than once.
-func (x *exchange) write(fn func(tx document.Tx) (*doctype.Document, error)) error {
+func (x *exchange) write(fn func(ctx context.Context, tx document.Tx) (*doctype.Document, error)) error {
 	buf := newBuffer()
 	defer buf.free()
+	var told *notice.List
 	docs := x.site.Documents
 	err := x.site.Store.Write(document.WithParty(x.ctx, x.route.doctype), docs.WriteMode(x.route.doctype), func(tx document.Tx) error {
-		doc, err := fn(tx)
+		told = &notice.List{}
+		doc, err := fn(notice.With(x.ctx, told), tx)
 		if err != nil {
 			return err
 		}
 		buf.b = append(buf.b[:0], `{"data":`...)
-		buf.b = docs.AppendJSON(buf.b, x.caller, doc, document.ReadOptions{})
+		buf.b = append(docs.AppendWritten(buf.b, x.caller, doc, document.ReadOptions{}), '}')
+		buf.b = document.AppendUnknown(buf.b, document.UnknownFields(tx))
+		buf.b = buf.b[:len(buf.b)-1] // closed with what else is told
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	buf.b = append(buf.b, '}')
-	return x.sendJSON(http.StatusOK, buf.b)
+	return x.sendJSON(http.StatusOK, appendTold(buf.b, told))
+}
+
+// appendTold closes an answer with what the user is told beside it.
+func appendTold(dst []byte, told *notice.List) []byte {
+	if list := told.All(); len(list) > 0 {
+		dst = appendServerMessages(append(dst, ','), list)
+	}
+	return append(dst, '}')
 }
 
 // remove answers DELETE /api/resource/:doctype/:name.
 func (x *exchange) remove() error {
 	docs := x.site.Documents
+	var told *notice.List
 	err := x.site.Store.Write(document.WithParty(x.ctx, x.route.doctype), docs.DeleteMode(x.route.doctype), func(tx document.Tx) error {
-		return docs.As(x.caller, tx).Delete(x.ctx, x.route.doctype, x.route.name)
+		told = &notice.List{}
+		return docs.As(x.caller, tx).Delete(notice.With(x.ctx, told), x.route.doctype, x.route.name)
 	})
 	if err != nil {
 		return err
 	}
-	return x.sendJSON(http.StatusAccepted, []byte(`{"message":"ok"}`))
+	return x.sendJSON(http.StatusAccepted, appendTold([]byte(`{"message":"ok"`), told))
 }
 
 // runDocumentMethod answers POST /api/resource/:doctype/:name, and GET with the

@@ -95,6 +95,7 @@ func (x *exchange) run() error {
 	x.site, x.release = site, release
 	if site.Begin != nil {
 		x.ctx = site.Begin(x.ctx, x.r)
+		x.r = x.r.WithContext(x.ctx) // what serves a request itself asks that for its context
 	}
 	x.limitBody()
 	x.allowOrigin() // before the budget, so that a page may read its 429

@@ -22,6 +22,8 @@ import (
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/notice"
+	"armature/core/scope"
 	"armature/core/site"
 	"armature/core/store"
 )
@@ -32,11 +34,11 @@ var callers = map[string]*identity.Caller{
 	"desk": {User: "desk@example.com", FullName: "Desk", Desk: true,
 		Roles: []string{identity.DeskUser, identity.All, identity.Guest}},
 	"web":         {User: "web@example.com", FullName: "Web", Roles: []string{identity.All, identity.Guest}},
-	"todo-reader": {User: identity.Administrator, Desk: true, Scopes: []string{"resource:ToDo:read"}},
-	"todo-writer": {User: "web@example.com", Elevated: true, Scopes: []string{"resource:ToDo:write", "resource:Note%20Seen%20By:read"}},
-	"all-reader":  {User: identity.Administrator, Desk: true, Scopes: []string{"resource:*:read"}},
-	"anything":    {User: identity.Administrator, Desk: true, Scopes: []string{"all"}},
-	"scoped":      {User: "web@example.com", Roles: []string{identity.All, identity.Guest}, Scopes: []string{"openid", "method:test.*"}},
+	"todo-reader": {User: identity.Administrator, Desk: true, Scopes: []*scope.Set{scope.Token("resource:ToDo:read")}},
+	"todo-writer": {User: "web@example.com", Elevated: true, Scopes: []*scope.Set{scope.Token("resource:ToDo:write", "resource:Note%20Seen%20By:read")}},
+	"all-reader":  {User: identity.Administrator, Desk: true, Scopes: []*scope.Set{scope.Token("resource:*:read")}},
+	"anything":    {User: identity.Administrator, Desk: true, Scopes: []*scope.Set{scope.Token("all")}},
+	"scoped":      {User: "web@example.com", Roles: []string{identity.All, identity.Guest}, Scopes: []*scope.Set{scope.Token("openid", "method:test.*")}},
 }
 
 // testSite is a site on a real database, behind the whole handler.
@@ -75,7 +77,11 @@ func newSiteIn(t testing.TB, dir string) *testSite {
 	documents := document.NewService(document.ServiceConfig{
 		Store: db, Catalog: doctype.NewCatalog(schema), Sealer: site.NewSecret([32]byte{1}), Now: now,
 	})
-	table, err := method.NewTable(method.Framework("1.2.3"), testMethods())
+	methods := testMethods()
+	for _, m := range methods {
+		m.Tier = method.Named
+	}
+	table, err := method.NewTable(method.Framework("1.2.3"), methods)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,8 +160,8 @@ func testMethods() []*method.Method {
 		}),
 		guest("test.panics", func(context.Context, *method.Call) (any, error) { panic("secret detail of a panic") }),
 		guest("test.unencodable", func(context.Context, *method.Call) (any, error) { return make(chan int), nil }),
-		guest("test.message", func(_ context.Context, c *method.Call) (any, error) {
-			c.Messages = append(c.Messages, "Saved")
+		guest("test.message", func(ctx context.Context, _ *method.Call) (any, error) {
+			notice.Of(ctx).Add(notice.Notice{Text: "Saved"})
 			return "x", nil
 		}),
 		guest("test.reply", func(_ context.Context, c *method.Call) (any, error) {

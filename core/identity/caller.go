@@ -3,7 +3,12 @@
 // which is where rights are checked.
 package identity
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"armature/core/scope"
+)
 
 // The users and roles that exist on every site without being assigned.
 const (
@@ -23,14 +28,20 @@ type Caller struct {
 	Roles    []string // automatic roles included
 	Desk     bool     // a System User: sees traces, uses the desk
 	Client   string   // OAuth client the credential was given to; empty: none
-	Scopes   []string // nil: the credential is not narrowed (key, session)
+
+	// Scopes narrow the credential, and each of them has to allow what is done;
+	// nil: it is not narrowed (key, session).
+	Scopes []*scope.Set
+	// Frame are the grants of the plugin in whose frame the caller acts, which
+	// have to allow it as well; nil: in none.
+	Frame *scope.Set
 
 	// Expired is set on a Guest who has sent a session that has ended, so that the
 	// client can be told why nobody is logged in.
 	Expired bool
 
 	// Restrictions narrow what the user sees to certain documents (DocType User
-	// Permission).
+	// Permission), in the order of Allow.
 	Restrictions []Restriction
 	// Shared lists the DocTypes of which a document is shared with the user
 	// (DocType DocShare), so that nobody asks for shares where there are none.
@@ -51,6 +62,64 @@ type Restriction struct {
 	For             string // the DocType it applies to; empty: all
 	HideDescendants bool   // of a tree, only Value itself
 }
+
+// Restricted are the restrictions to documents of a DocType; none where the user
+// sees all of them.
+func (c *Caller) Restricted(allow string) []Restriction {
+	of := func(r Restriction, allow string) int { return strings.Compare(r.Allow, allow) }
+	first, found := slices.BinarySearchFunc(c.Restrictions, allow, of)
+	if !found {
+		return nil
+	}
+	all := c.Restrictions[first:]
+	last, _ := slices.BinarySearchFunc(all, allow, func(r Restriction, allow string) int {
+		if r.Allow <= allow {
+			return -1
+		}
+		return 1
+	})
+	return all[:last]
+}
+
+// Narrowed reports whether the caller may do less than its user.
+func (c *Caller) Narrowed() bool { return c.Scopes != nil || c.Frame != nil }
+
+// In is the caller in the frame of a plugin, in place of the one it is in now;
+// nil: outside of all. What narrows the credential stays.
+func (c *Caller) In(frame *scope.Set) *Caller {
+	if c.Frame == frame {
+		return c
+	}
+	in := *c
+	in.Frame = frame
+	return &in
+}
+
+// Document returns the set that does not allow a right on documents of a DocType;
+// nil: all do. module is the DocType's, if it was made at run time, by which a
+// plugin knows its own; platform is whether it is one of the platform's own.
+func (c *Caller) Document(doctype, module string, platform bool, right scope.Right) *scope.Set {
+	for _, s := range c.Scopes {
+		if !s.Document(doctype, platform, right) {
+			return s
+		}
+	}
+	if c.Frame != nil && !c.Frame.Document(doctype, platform, right) && !c.Frame.Owns(doctype, module) {
+		return c.Frame
+	}
+	return nil
+}
+
+// Holds reports whether a token's scopes name one literally, such as openid; of a
+// credential that is not narrowed they do not.
+func (c *Caller) Holds(word string) bool {
+	return slices.ContainsFunc(c.Scopes, func(s *scope.Set) bool { return s.Has(word) })
+}
+
+// Platform reports whether the caller may set what decides who may do what: all
+// may outside of a plugin's frame, as far as their roles go, and in one whoever
+// was granted it by name.
+func (c *Caller) Platform() bool { return c.Frame == nil || c.Frame.Has("platform") }
 
 // Anonymous is the caller of a request without credentials.
 func Anonymous() *Caller {

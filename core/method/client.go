@@ -26,9 +26,9 @@ func clientMethods() []*Method {
 		{Path: "get", Func: clientGet},
 		{Path: "get_value", Func: clientValue},
 		{Path: "get_single_value", Func: clientSingleValue},
-		{Path: "get_password", Func: clientPassword},
+		{Path: "get_password", Tier: Named, Func: clientPassword},
 		{Path: "has_permission", Func: clientHasPermission},
-		{Path: "explain_permission", Func: clientExplain},
+		{Path: "explain_permission", Tier: Named, Func: clientExplain}, // which tells of others
 		{Path: "get_doc_permissions", Func: clientDocPermissions},
 		{Path: "is_document_amended", Func: clientAmended},
 		{Path: "validate_link", Func: clientValidateLink},
@@ -48,6 +48,9 @@ func clientMethods() []*Method {
 	for _, m := range methods {
 		m.Path = prefix + m.Path
 		m.AnyScope = true
+		if m.Tier == 0 {
+			m.Tier = Ordinary
+		}
 		m.Writes = m.Verbs != nil
 	}
 	return methods
@@ -67,7 +70,7 @@ func (c *Call) document(doc *doctype.Document, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.RawMessage(c.Documents.AppendJSON(nil, c.Caller, doc, document.ReadOptions{WithNull: true})), nil
+	return json.RawMessage(c.Documents.AppendWritten(nil, c.Caller, doc, document.ReadOptions{WithNull: true})), nil
 }
 
 // object reads an argument that is an object or the JSON text of one.

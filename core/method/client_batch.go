@@ -1,12 +1,14 @@
 package method
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 
+	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/query"
 )
@@ -24,6 +26,9 @@ func clientBatch(ctx context.Context, call *Call) (any, error) {
 	}
 	if len(operations) > maxBatch {
 		return nil, fault.Invalid("", "A batch takes at most %d operations", maxBatch)
+	}
+	if err := call.lockNamed(ctx, operations, "name"); err != nil {
+		return nil, err
 	}
 	results := []byte{'['}
 	for i, item := range operations {
@@ -44,6 +49,24 @@ func clientBatch(ctx context.Context, call *Call) (any, error) {
 		results = append(results, text...)
 	}
 	return json.RawMessage(append(results, ']')), nil
+}
+
+// lockNamed locks the documents that the items of a list are about, so that two lists
+// that name them in opposite orders do not wait for each other. A list that is wrong
+// is refused where its items are used.
+func (c *Call) lockNamed(ctx context.Context, list []any, member string) error {
+	var keys []document.Key
+	for _, item := range list {
+		op, _ := item.(map[string]any)
+		doc, _ := op["doc"].(map[string]any)
+		keys = append(keys, document.Key{
+			DocType: cmp.Or(textOf(op["doctype"]), textOf(doc["doctype"])), Name: cmp.Or(textOf(op[member]), textOf(doc["name"])),
+		})
+	}
+	if len(keys) < 2 {
+		return nil
+	}
+	return c.Documents.LockInOrder(ctx, c.Tx, keys)
 }
 
 // inBatch puts the place of the operation before what was wrong with it. An

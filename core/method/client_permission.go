@@ -3,25 +3,26 @@ package method
 import (
 	"context"
 
+	"armature/core/access"
+	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 )
 
 // right reads the argument that names a right; read when there is none.
-func (a *Args) right() (permission.Right, error) {
+func (a *Args) right() (access.Right, error) {
 	for _, argument := range []string{"perm_type", "ptype"} {
 		name := a.Text(argument)
 		if name == "" {
 			continue
 		}
-		right, ok := permission.ParseRight(name)
+		right, ok := doctype.ParseRight(name)
 		if !ok {
 			return 0, fault.Invalid("", "There is no right called %s", name)
 		}
 		return right, nil
 	}
-	return permission.Read, nil
+	return access.Read, nil
 }
 
 // documentName reads the name of a document, which clients call by two names.

@@ -152,6 +152,9 @@ func clientBulkUpdate(ctx context.Context, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := call.lockNamed(ctx, docs, "docname"); err != nil {
+		return nil, err
+	}
 	failed := []any{}
 	for _, item := range docs {
 		values, ok := item.(map[string]any)

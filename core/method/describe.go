@@ -1,6 +1,7 @@
 package method
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 
@@ -24,8 +25,11 @@ func (s *Service) Callable(caller *identity.Caller) []*Method {
 		all = append(all, l.Methods()...)
 	}
 	all = slices.DeleteFunc(all, func(m *Method) bool {
-		return caller.IsGuest() && !m.AllowGuest ||
-			len(m.Roles) > 0 && !slices.ContainsFunc(m.Roles, caller.HasRole)
+		verb := http.MethodGet
+		if len(m.Verbs) > 0 {
+			verb = m.Verbs[0]
+		}
+		return admit(m, verb, caller) != nil
 	})
 	slices.SortFunc(all, func(a, b *Method) int { return strings.Compare(a.Path, b.Path) })
 	return all

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 	"armature/core/query"
 )
 
@@ -100,7 +100,7 @@ func (c *Call) runOwn(ctx context.Context, m *DocumentMethod, name string, args 
 		return outcome{}, fault.Invalid("", "%s of %s commits by itself and cannot be called from within another method", m.Name, m.DocType)
 	}
 	if m.Verbs != nil && !slices.Contains(m.Verbs, c.Verb) {
-		return outcome{}, fault.Denied("Not permitted")
+		return outcome{}, wrongVerb(m.Name, m.Verbs)
 	}
 	value, err := m.Func(ctx, &DocumentCall{Document: name, Caller: c.Caller, Args: args, Request: c.Request})
 	return outcome{value: value}, err
@@ -163,9 +163,9 @@ func (c *Call) onDocument(ctx context.Context, doctype, name, method string, on 
 	if m := c.Methods.own(doctype, method); m != nil {
 		return c.runOwn(ctx, m, name, on.args)
 	}
-	right := permission.Read
+	right := access.Read
 	if !Reads(c.Verb) {
-		right = permission.Write
+		right = access.Write
 	}
 	var err error
 	if on.doc, err = c.Documents.As(c.Caller, c.Tx).Demand(ctx, doctype, name, right); err != nil {

@@ -8,6 +8,7 @@ import (
 	"armature/core/document"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/scope"
 )
 
 // fakeStore plays the transactions of a store without a database.
@@ -22,10 +23,10 @@ type fakeStore struct {
 
 func (s *fakeStore) Read(_ context.Context, fn func(document.Tx) error) error {
 	s.reads++
-	return fn(&fakeTx{readOnly: true})
+	return fn(newFakeTx(true))
 }
 
-func (s *fakeStore) View(ctx context.Context, fn func(document.Tx) error) error {
+func (s *fakeStore) View(ctx context.Context, _ *document.Habit, fn func(document.Tx) error) error {
 	return s.Read(ctx, fn)
 }
 
@@ -33,7 +34,7 @@ func (s *fakeStore) Write(_ context.Context, mode document.Mode, fn func(documen
 	s.mode = mode
 	for {
 		s.runs++
-		err := fn(&fakeTx{})
+		err := fn(newFakeTx(false))
 		switch {
 		case errors.Is(err, document.ErrRollback):
 			s.rollbacks++
@@ -54,7 +55,16 @@ type fakeTx struct {
 	readOnly   bool
 	savepoints int
 	undone     int
+	aside      document.Aside
 }
+
+func newFakeTx(readOnly bool) *fakeTx {
+	tx := &fakeTx{readOnly: readOnly}
+	tx.aside.Begin(&document.Trial{})
+	return tx
+}
+
+func (tx *fakeTx) Aside() *document.Aside { return &tx.aside }
 
 func (tx *fakeTx) Next(context.Context, string) (int64, error) {
 	if tx.readOnly {
@@ -97,6 +107,11 @@ type fn = func(context.Context, *method.Call) (any, error)
 // newService makes a service of the given methods.
 func newService(t *testing.T, st document.Store, methods ...*method.Method) *method.Service {
 	t.Helper()
+	for _, m := range methods {
+		if m.Tier == 0 {
+			m.Tier = method.Ordinary
+		}
+	}
 	table, err := method.NewTable(method.Framework("1"), methods)
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +120,11 @@ func newService(t *testing.T, st document.Store, methods ...*method.Method) *met
 }
 
 func user(scopes ...string) *identity.Caller {
-	return &identity.Caller{User: "u@example.com", Roles: []string{identity.All}, Scopes: scopes}
+	c := &identity.Caller{User: "u@example.com", Roles: []string{identity.All}}
+	if scopes != nil {
+		c.Scopes = []*scope.Set{scope.Token(scopes...)}
+	}
+	return c
 }
 
 func call(verb, path string) method.Invocation {

@@ -11,12 +11,12 @@ import (
 func Framework(version string) []*Method {
 	ping := constant("pong")
 	return append([]*Method{
-		{Path: "ping", AllowGuest: true, AnyScope: true, Func: ping},
-		{Path: "framework.ping", AllowGuest: true, AnyScope: true, Func: ping},
-		{Path: "version", AllowGuest: true, AnyScope: true, Func: constant(version)},
-		{Path: "framework.auth.get_logged_user", AllowGuest: true, AnyScope: true, Func: loggedUser},
-		{Path: "framework.realtime.get_user_info", AllowGuest: true, AnyScope: true, Func: userInfo},
-		{Path: "run_doc_method", AnyScope: true, Func: runDocMethod},
+		{Path: "ping", AllowGuest: true, AnyScope: true, Tier: Ordinary, Func: ping},
+		{Path: "framework.ping", AllowGuest: true, AnyScope: true, Tier: Ordinary, Func: ping},
+		{Path: "version", AllowGuest: true, AnyScope: true, Tier: Ordinary, Func: constant(version)},
+		{Path: "framework.auth.get_logged_user", AllowGuest: true, AnyScope: true, Tier: Ordinary, Func: loggedUser},
+		{Path: "framework.realtime.get_user_info", AllowGuest: true, AnyScope: true, Tier: Ordinary, Func: userInfo},
+		{Path: "run_doc_method", AnyScope: true, Tier: Ordinary, Func: runDocMethod},
 	}, clientMethods()...)
 }
 

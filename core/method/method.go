@@ -22,7 +22,14 @@ type Method struct {
 	AllowGuest bool
 	Roles      []string // one of which the caller needs; nil: any
 	Writes     bool     // it writes, so a GET takes the writer (and is rolled back)
-	AnyScope   bool     // a narrowed token may call it without a method: scope
+	AnyScope   bool     // a narrowed caller may call it without a method: scope
+
+	// Plugin is whose method it is; empty: the platform's own, which has a Tier.
+	// No wildcard of a plugin's grants covers a plugin's method that is Powerful:
+	// whose plugin may pass roles by, or reaches the platform.
+	Plugin   string
+	Tier     Tier
+	Powerful bool
 
 	// What the description of the API says of it; all may be empty.
 	Description  string
@@ -32,7 +39,21 @@ type Method struct {
 	// Func runs the method. A nil result means none: the answer has no
 	// "message". A json.RawMessage is sent as it is.
 	Func func(ctx context.Context, call *Call) (result any, err error)
+
+	habit document.Habit // of its GET calls
 }
+
+// Tier is how a plugin comes to one of the platform's own methods. A Table takes
+// none that does not say.
+type Tier uint8
+
+// The tiers.
+const (
+	_           Tier = iota
+	Ordinary         // it reaches documents alone, by the rights on them: a wildcard of a plugin's grants covers it
+	Named            // it is part of the platform: a grant covers it that names it
+	Credentials      // it makes or shows credentials: such a grant, and platform
+)
 
 // Call is one call of a method.
 type Call struct {
@@ -53,11 +74,6 @@ type Call struct {
 	// and plugins/dispatch know what it is.
 	Guest any
 
-	// Outside is set once the call has had an effect that no rollback undoes;
-	// after that it is never run again.
-	Outside bool
-	// Messages are told to the user in _server_messages.
-	Messages []string
 	// Extra holds other top-level keys of the answer, beside "message".
 	Extra map[string]any
 	// Reply, when set, is the whole answer instead of {"message": result}.

@@ -4,19 +4,22 @@ import (
 	"context"
 
 	"armature/core/fault"
+	"armature/core/identity"
+	"armature/core/notice"
 )
 
 // MaxDepth is how deep calls may be nested: a method that calls itself ends
 // here and not in the machine's memory.
 const MaxDepth = 8
 
-// Nested runs a method for another one: as the same caller, with the same verb,
+// Nested runs a method for another one: as the caller of that one, in the frame of
+// the plugin whose it is, which a method of a plugin leaves for its own, with the same verb,
 // in the same transaction, inside a savepoint, so that an error the parent
 // catches leaves nothing of what the nested call wrote. Every rule of Run is
 // applied again.
 //
 // Errors: those of Run; ResourceExhaustedError beyond MaxDepth.
-func (s *Service) Nested(ctx context.Context, parent *Call, path string, args Args) (Result, error) {
+func (s *Service) Nested(ctx context.Context, parent *Call, caller *identity.Caller, path string, args Args) (Result, error) {
 	if parent.Depth >= MaxDepth {
 		return Result{}, fault.New(fault.Exhausted, "", "Methods are nested more than %d deep", MaxDepth)
 	}
@@ -25,21 +28,25 @@ func (s *Service) Nested(ctx context.Context, parent *Call, path string, args Ar
 		return Result{}, err
 	}
 	defer f.release()
-	if err := admit(f.method, parent.Verb, parent.Caller); err != nil {
+	if err := admit(f.method, parent.Verb, caller); err != nil {
 		return Result{}, err
+	}
+	if f.method.Plugin != "" {
+		caller = caller.In(nil) // its own frame is put around it where it runs
 	}
 	call := &Call{
-		Method: f.method, Verb: parent.Verb, Caller: parent.Caller, Tx: parent.Tx, Args: args,
+		Method: f.method, Verb: parent.Verb, Caller: caller, Tx: parent.Tx, Args: args,
 		Documents: parent.Documents, Methods: s, Request: parent.Request,
-		Parent: parent, Depth: parent.Depth + 1, Guest: parent.Guest, Outside: parent.Outside,
+		Parent: parent, Depth: parent.Depth + 1, Guest: parent.Guest,
 		pin: f.pin, reader: parent.reader,
 	}
+	told := notice.Of(ctx)
+	mark := told.Mark()
 	res, err := nest(ctx, call)
-	parent.Outside = call.Outside
 	if err != nil {
+		told.Back(mark) // as what it wrote
 		return Result{}, err
 	}
-	parent.Messages = append(parent.Messages, res.Messages...)
 	return res, nil
 }
 

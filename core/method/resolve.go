@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"armature/core/fault"
+	"armature/core/identity"
 )
 
 // found is a resolved method and the generation it is held in.
@@ -45,6 +46,26 @@ func (s *Service) find(within Pin, path string) (found, error) {
 		return found{}, notWhitelisted(path)
 	}
 	return found{}, fault.Invalid("", "Failed to get method for command %s", path)
+}
+
+// Unserved is an Invoker that knows why it does not serve a path that it could.
+type Unserved interface {
+	// Why says so in words for who manages plugins; empty: there is no such path.
+	Why(path string) string
+}
+
+// findFor is find for a caller, who is told why a plugin's method is not served if
+// they are the one who can do something about it.
+func (s *Service) findFor(caller *identity.Caller, within Pin, path string) (found, error) {
+	f, err := s.find(within, path)
+	in, tells := s.invoker.(Unserved)
+	if err == nil || !tells || fault.KindOf(err) != fault.Validation || caller.Narrowed() || !caller.HasRole(identity.SystemManager) {
+		return f, err
+	}
+	if why := in.Why(path); why != "" {
+		err = fault.Invalid("", "Failed to get method for command %s: %s", path, why)
+	}
+	return f, err
 }
 
 func notWhitelisted(path string) error {

@@ -12,6 +12,7 @@ import (
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
+	"armature/core/notice"
 	"armature/core/trace"
 )
 
@@ -23,7 +24,7 @@ import (
 // one that is not whitelisted or not for this caller or verb, and whatever the
 // method returns.
 func (s *Service) Run(ctx context.Context, in Invocation) (Result, error) {
-	f, err := s.find(nil, s.Canonical(in.Path))
+	f, err := s.findFor(in.Caller, nil, s.Canonical(in.Path))
 	if err != nil {
 		return Result{}, err
 	}
@@ -47,7 +48,7 @@ func (s *Service) Run(ctx context.Context, in Invocation) (Result, error) {
 
 // Admits returns the error with which Run would turn the caller away.
 func (s *Service) Admits(path, verb string, caller *identity.Caller) error {
-	f, err := s.find(nil, s.Canonical(path))
+	f, err := s.findFor(caller, nil, s.Canonical(path))
 	if err != nil {
 		return err
 	}
@@ -62,9 +63,8 @@ type run struct {
 	service *Service
 	found   found
 	in      Invocation
-	outside bool   // an attempt had an effect that no rollback undoes
-	failed  error  // of the latest attempt
-	res     Result // of the latest attempt
+	trial   *document.Trial // of the reader, which the writer goes on with
+	res     Result          // of the latest attempt
 }
 
 // byVerb ends the transaction as the verb wants it (DESIGN section 3): what a
@@ -84,7 +84,7 @@ func (r *run) byVerb(ctx context.Context) (Result, error) {
 }
 
 func (r *run) read(ctx context.Context) (Result, error) {
-	err := r.service.store.View(ctx, func(tx document.Tx) error { return r.attempt(ctx, tx, true) })
+	err := r.service.store.View(ctx, &r.found.method.habit, func(tx document.Tx) error { return r.attempt(ctx, tx, true) })
 	return r.res, err
 }
 
@@ -107,10 +107,10 @@ func (r *run) write(ctx context.Context, end error) (Result, error) {
 // attempt runs the method once. Its value becomes JSON here, so that one that
 // has no JSON form fails the transaction instead of the answer.
 func (r *run) attempt(ctx context.Context, tx document.Tx, reader bool) (err error) {
-	if r.outside && r.failed != nil && !errors.Is(r.failed, document.ErrReadOnly) {
-		return r.failed // what ended the attempt that called out
+	if r.trial != nil {
+		tx.Aside().Continue(r.trial)
 	}
-	if r.outside {
+	if r.trial != nil && r.trial.Spent() {
 		r.res = Result{}
 		return fault.New(fault.Unavailable, "",
 			"%s has already called out and is not run a second time", r.found.method.Path)
@@ -120,8 +120,12 @@ func (r *run) attempt(ctx context.Context, tx document.Tx, reader bool) (err err
 		Documents: r.service.documents, Methods: r.service, Request: r.in.Request,
 		pin: r.found.pin, reader: reader,
 	}
-	r.res, err = perform(ctx, call)
-	r.outside, r.failed = call.Outside, err
+	told := &notice.List{}
+	r.res, err = perform(notice.With(ctx, told), call)
+	r.res.Messages = told.All()
+	if reader && errors.Is(err, document.ErrReadOnly) {
+		r.trial = tx.Aside().Trial()
+	}
 	return err
 }
 
@@ -141,11 +145,26 @@ func perform(ctx context.Context, call *Call) (res Result, err error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("%s: result: %w", call.Method.Path, err)
 	}
-	res = Result{Message: message, Messages: call.Messages, Reply: call.Reply}
+	res = Result{Message: message, Reply: call.Reply}
+	call.nameUnknown()
 	if len(call.Extra) > 0 {
 		res.Extra, err = encode(call.Extra)
 	}
 	return res, err
+}
+
+// nameUnknown puts into the answer what the call's writes named and their DocTypes
+// do not have.
+func (c *Call) nameUnknown() {
+	if c.Tx == nil || c.Parent != nil {
+		return
+	}
+	if names := document.UnknownFields(c.Tx); len(names) > 0 {
+		if c.Extra == nil {
+			c.Extra = map[string]any{}
+		}
+		c.Extra[document.UnknownFieldsKey] = names
+	}
 }
 
 // encode gives a value its JSON; nil has none.

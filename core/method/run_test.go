@@ -11,16 +11,19 @@ import (
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/notice"
+	"armature/core/scope"
 )
 
 func TestTableRefuses(t *testing.T) {
 	do := func(context.Context, *method.Call) (any, error) { return nil, nil }
 	tests := map[string][]*method.Method{
-		"taken":        {{Path: "a.b", Func: do}, {Path: "a.b", Func: do}},
-		"empty path":   {{Func: do}},
-		"slash":        {{Path: "a/b", Func: do}},
-		"no function":  {{Path: "a.b"}},
-		"unknown verb": {{Path: "a.b", Func: do, Verbs: []string{"FETCH"}}},
+		"taken":        {{Path: "a.b", Tier: method.Named, Func: do}, {Path: "a.b", Tier: method.Named, Func: do}},
+		"empty path":   {{Tier: method.Named, Func: do}},
+		"slash":        {{Path: "a/b", Tier: method.Named, Func: do}},
+		"no function":  {{Path: "a.b", Tier: method.Named}},
+		"no tier":      {{Path: "a.b", Func: do}},
+		"unknown verb": {{Path: "a.b", Tier: method.Named, Func: do, Verbs: []string{"FETCH"}}},
 	}
 	for name, methods := range tests {
 		if _, err := method.NewTable(methods); err == nil {
@@ -59,9 +62,9 @@ func TestAdmission(t *testing.T) {
 	)
 	guest, admin := identity.Anonymous(), identity.Root()
 	narrowAdmin := *admin
-	narrowAdmin.Scopes = []string{"openid"}
+	narrowAdmin.Scopes = []*scope.Set{scope.Token("openid")}
 	inRole := &identity.Caller{User: "b", Roles: []string{"B"}}
-	elevated := &identity.Caller{User: "e", Elevated: true, Scopes: []string{"method:other"}}
+	elevated := &identity.Caller{User: "e", Elevated: true, Scopes: []*scope.Set{scope.Token("method:other")}}
 	tests := []struct {
 		name   string
 		verb   string
@@ -85,7 +88,7 @@ func TestAdmission(t *testing.T) {
 		{"scope of everything", "GET", "t.any", user("method:*"), true},
 		{"scope of another", "GET", "t.any", user("method:t.an"), false},
 		{"not narrowed", "GET", "t.any", user(), true},
-		{"empty scopes", "GET", "t.any", &identity.Caller{User: "u", Scopes: []string{}}, false},
+		{"empty scopes", "GET", "t.any", &identity.Caller{User: "u", Scopes: []*scope.Set{scope.Token()}}, false},
 		{"scope of a resource", "GET", "t.any", user("resource:*:read"), false},
 		{"scope not asked", "GET", "t.free", user("openid"), true},
 		{"scopes narrow Administrator", "GET", "t.any", &narrowAdmin, false},
@@ -115,7 +118,7 @@ func TestTransaction(t *testing.T) {
 	write := func(ctx context.Context, c *method.Call) (any, error) { return c.Tx.Next(ctx, "n") }
 	fail := func(context.Context, *method.Call) (any, error) { return nil, errors.New("no") }
 	outside := func(ctx context.Context, c *method.Call) (any, error) {
-		c.Outside = true
+		c.Tx.Aside().Trial().Spend()
 		return c.Tx.Next(ctx, "n")
 	}
 	type counts struct{ reads, runs, commits, rollbacks int }
@@ -137,7 +140,6 @@ func TestTransaction(t *testing.T) {
 		{"DELETE", "DELETE", read, true, 0, counts{0, 1, 1, 0}, 0},
 		{"POST fails", "POST", fail, false, 0, counts{0, 1, 0, 1}, fault.Internal},
 		{"POST twice", "POST", write, false, 1, counts{0, 2, 1, 0}, 0},
-		{"POST twice after calling out", "POST", outside, false, 1, counts{0, 2, 0, 1}, fault.Unavailable},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -159,11 +161,11 @@ func TestTransaction(t *testing.T) {
 
 func TestEveryAttemptIsFresh(t *testing.T) {
 	var calls []*method.Call
-	s := newService(t, &fakeStore{retries: 2}, &method.Method{Path: "t.m", Func: func(_ context.Context, c *method.Call) (any, error) {
-		if len(c.Messages) != 0 || c.Extra != nil || c.Args.Text("a") != "1" {
+	s := newService(t, &fakeStore{retries: 2}, &method.Method{Path: "t.m", Func: func(ctx context.Context, c *method.Call) (any, error) {
+		if len(notice.Of(ctx).All()) != 0 || c.Extra != nil || c.Args.Text("a") != "1" {
 			t.Errorf("the call is not fresh: %+v", c)
 		}
-		c.Messages = append(c.Messages, "m")
+		notice.Of(ctx).Add(notice.Notice{Text: "m"})
 		c.Extra = map[string]any{"k": 1}
 		c.Args.Map()["a"] = "changed"
 		calls = append(calls, c)
@@ -218,7 +220,7 @@ func TestNested(t *testing.T) {
 	nest := func(path string) fn {
 		return func(ctx context.Context, c *method.Call) (any, error) {
 			tx, _ = c.Tx.(*fakeTx)
-			res, err := c.Methods.Nested(ctx, c, path, method.ArgsMap(map[string]any{"a": "1"}))
+			res, err := c.Methods.Nested(ctx, c, c.Caller, path, method.ArgsMap(map[string]any{"a": "1"}))
 			return res.Message, err
 		}
 	}
@@ -228,18 +230,20 @@ func TestNested(t *testing.T) {
 			c.Guest = guest
 			return nest("t.child")(ctx, c)
 		}},
-		&m{Path: "t.child", Func: func(_ context.Context, c *method.Call) (any, error) {
+		&m{Path: "t.child", Func: func(ctx context.Context, c *method.Call) (any, error) {
 			if c.Guest != guest || c.Parent == nil || c.Depth != 1 || c.Verb != "POST" {
 				t.Errorf("the child got %+v", c)
 			}
-			c.Messages = append(c.Messages, "from the child")
-			c.Outside = true
+			notice.Of(ctx).Add(notice.Notice{Text: "from the child"})
 			return c.Args.Text("a"), nil
 		}},
-		&m{Path: "t.fails", Func: func(context.Context, *method.Call) (any, error) { return nil, fault.Invalid("", "no") }},
+		&m{Path: "t.fails", Func: func(ctx context.Context, _ *method.Call) (any, error) {
+			notice.Of(ctx).Add(notice.Notice{Text: "undone"})
+			return nil, fault.Invalid("", "no")
+		}},
 		&m{Path: "t.catches", Func: func(ctx context.Context, c *method.Call) (any, error) {
 			tx, _ = c.Tx.(*fakeTx)
-			_, err := c.Methods.Nested(ctx, c, "t.fails", method.Args{})
+			_, err := c.Methods.Nested(ctx, c, c.Caller, "t.fails", method.Args{})
 			return err != nil, nil
 		}},
 		&m{Path: "t.endless", Func: nest("t.endless")},
@@ -251,7 +255,7 @@ func TestNested(t *testing.T) {
 	if err != nil || string(res.Message) != `"1"` || len(res.Messages) != 1 || tx.savepoints != 1 {
 		t.Errorf("%+v, %v, %+v", res, err, tx)
 	}
-	if res, err = s.Run(context.Background(), call("POST", "t.catches")); err != nil || string(res.Message) != "true" || tx.undone != 1 {
+	if res, err = s.Run(context.Background(), call("POST", "t.catches")); err != nil || string(res.Message) != "true" || tx.undone != 1 || len(res.Messages) != 0 {
 		t.Errorf("%+v, %v, %+v", res, err, tx)
 	}
 	tests := map[string]fault.Kind{"t.endless": fault.Exhausted, "t.wrongverb": fault.Permission, "t.unknown": fault.Validation}
@@ -266,7 +270,7 @@ func TestNestedInAViewTakesNoSavepoint(t *testing.T) {
 	var tx *fakeTx
 	s := newService(t, &fakeStore{}, &method.Method{Path: "t.m", Func: func(ctx context.Context, c *method.Call) (any, error) {
 		tx = c.Tx.(*fakeTx)
-		return c.Methods.Nested(ctx, c, "ping", method.Args{})
+		return c.Methods.Nested(ctx, c, c.Caller, "ping", method.Args{})
 	}})
 	if _, err := s.Run(context.Background(), call("GET", "t.m")); err != nil || tx.savepoints != 0 {
 		t.Errorf("%v, %+v", err, tx)
@@ -277,7 +281,7 @@ func TestNestedWritePassesReadOnlyOn(t *testing.T) {
 	st := &fakeStore{}
 	s := newService(t, st,
 		&method.Method{Path: "t.parent", Func: func(ctx context.Context, c *method.Call) (any, error) {
-			res, err := c.Methods.Nested(ctx, c, "t.write", method.Args{})
+			res, err := c.Methods.Nested(ctx, c, c.Caller, "t.write", method.Args{})
 			return res.Message, err
 		}},
 		&method.Method{Path: "t.write", Func: func(ctx context.Context, c *method.Call) (any, error) { return c.Tx.Next(ctx, "n") }},
@@ -310,7 +314,7 @@ func TestNestedStaysInItsGeneration(t *testing.T) {
 	g.old = &fakePlugins{methods: map[string]*method.Method{
 		"acme.b": {Path: "acme.b", Func: do("old")},
 		"acme.a": {Path: "acme.a", Func: func(ctx context.Context, c *method.Call) (any, error) {
-			res, err := c.Methods.Nested(ctx, c, "acme.b", method.Args{})
+			res, err := c.Methods.Nested(ctx, c, c.Caller, "acme.b", method.Args{})
 			return res.Message, err
 		}},
 	}}

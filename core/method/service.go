@@ -8,6 +8,7 @@ import (
 
 	"armature/core/document"
 	"armature/core/identity"
+	"armature/core/notice"
 )
 
 // Service runs methods on one site.
@@ -68,6 +69,6 @@ type Invocation struct {
 type Result struct {
 	Message  json.RawMessage // JSON of the value returned; nil: none
 	Extra    json.RawMessage // a JSON object with other top-level keys; nil: none
-	Messages []string
+	Messages []notice.Notice // what the user is told beside it
 	Reply    *Reply
 }

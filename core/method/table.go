@@ -13,7 +13,7 @@ type Table struct {
 }
 
 // NewTable makes a table of the given groups. A path that is empty or taken, a
-// method without a function and an unknown verb are refused: they are mistakes
+// method without a function or a tier and an unknown verb are refused: they are mistakes
 // of whoever wires the server.
 func NewTable(groups ...[]*Method) (*Table, error) {
 	t := &Table{methods: make(map[string]*Method)}
@@ -33,6 +33,8 @@ func (t *Table) add(m *Method) error {
 		return fmt.Errorf("register method %q: not a dotted path", m.Path)
 	case m.Func == nil:
 		return fmt.Errorf("register method %s: no function", m.Path)
+	case m.Tier == 0:
+		return fmt.Errorf("register method %s: no tier, so that nobody can say how plugins come to it", m.Path)
 	case t.methods[m.Path] != nil:
 		return fmt.Errorf("register method %s: the path is taken", m.Path)
 	}

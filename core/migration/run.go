@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -31,7 +32,18 @@ type Site struct {
 	// Stale is how long a process that migrates may give no sign of life before
 	// another takes over; 0: DefaultStale.
 	Stale time.Duration
+
+	from     int64 // the format that Bring found
+	withheld []string
 }
+
+// Withheld are the shipped DocTypes that Bring has left out, because the site has its
+// own under these names.
+func (s *Site) Withheld() []string { return s.withheld }
+
+// From is the format in which Bring has found the site; 0: from before formats had
+// numbers, or new.
+func (s *Site) From() int64 { return s.from }
 
 // leave is how long the end of a lease may take; afterwards it has to grow stale.
 const leave = 5 * time.Second
@@ -98,6 +110,7 @@ func (s *Site) give(ctx context.Context, l *lease) error {
 }
 
 func (s *Site) load(ctx context.Context, state State) (State, *doctype.Schema, error) {
+	s.from = state.Format
 	schema, err := s.Plan.Shipped.Load(ctx)
 	return state, schema, err
 }
@@ -105,7 +118,7 @@ func (s *Site) load(ctx context.Context, state State) (State, *doctype.Schema, e
 // begin makes the tables that hold state and journal, and the state of a new site.
 func (s *Site) begin(ctx context.Context) error {
 	err := s.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
-		for _, dt := range []*doctype.DocType{tables().state, tables().journal} {
+		for _, dt := range Tables() {
 			if err := tx.Migrate(ctx, dt); err != nil {
 				return fmt.Errorf("table %s: %w", dt.Table, err)
 			}
@@ -114,10 +127,11 @@ func (s *Site) begin(ctx context.Context) error {
 		if ok, err := found(err); err != nil {
 			return err
 		} else if ok {
-			if _, err = s.Seal(doc.Text("sealed")); err != nil || doc.Text("identity") != "" {
+			if _, err = s.Seal(doc.Text("sealed")); err != nil || doc.Text("origin") != "" {
 				return err
 			}
-			_, err = tx.UpdateIf(ctx, tables().state, stateName, nil, map[string]any{"identity": rand.Text()})
+			identity := cmp.Or(doc.Text("identity"), rand.Text())
+			_, err = tx.UpdateIf(ctx, tables().state, stateName, nil, map[string]any{"identity": identity, "origin": identity})
 			return err
 		}
 		if s.Lost != nil {
@@ -147,10 +161,12 @@ func (s *Site) run(ctx context.Context, l *lease) (State, *doctype.Schema, error
 		return s.load(ctx, state)
 	}
 	from := state.Format
+	s.from = from
 	schema, withheld, err := s.install(ctx, l)
 	if err != nil {
 		return state, nil, err
 	}
+	s.withheld = withheld
 	for _, m := range s.Plan.after(from) {
 		if err := s.migrate(ctx, l, m, schema); err != nil {
 			return state, nil, fmt.Errorf("migration %d (%s): %w", m.Number, m.Title, err)

@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"sync"
@@ -19,6 +20,8 @@ type State struct {
 	Reader    int64  // the lowest format whose binaries may use the site
 	Installed string // what the binary that brought the site here has shipped
 	Identity  string // of this database, and of copies of it
+	Origin    string // of the site: what comes out of its archives has it as well
+	Paused    string // why nothing leaves the site by itself; empty: what it has to send is sent
 }
 
 // Table is the table of a site's database that holds its state.
@@ -37,6 +40,8 @@ var tables = sync.OnceValue(func() (t struct{ state, journal *doctype.DocType })
 		{Name: "format", Type: "Int"},
 		{Name: "reader", Type: "Int"},
 		{Name: "identity", Type: "Data"},
+		{Name: "origin", Type: "Data"},
+		{Name: "paused", Type: "Data"},
 		{Name: "holder", Type: "Data"}, // of the lease; empty: nobody
 		{Name: "beat", Type: "Int"},    // grows with every sign of the holder's life
 	})
@@ -57,12 +62,12 @@ func private(name, table string, fields []doctype.FieldDefinition) *doctype.DocT
 	return dt
 }
 
-// Names are the names of what is kept in tables of this package.
-func Names() []string { return []string{tables().state.Name, tables().journal.Name} }
+// Tables are those of this package.
+func Tables() []*doctype.DocType { return []*doctype.DocType{tables().state, tables().journal} }
 
 // schema is the tables of this package as a schema, for reading them.
 func schema() *doctype.Schema {
-	return doctype.NewSchema(0, []*doctype.DocType{tables().state, tables().journal})
+	return doctype.NewSchema(0, Tables())
 }
 
 // Read reads the state of a site. The state of a database in which no binary that
@@ -96,8 +101,20 @@ func Sealed(ctx context.Context, store document.Store) (sealed string, err error
 func stateOf(doc *doctype.Document) State {
 	return State{
 		Sealed: doc.Text("sealed"), Installed: doc.Text("installed"), Format: doc.Int("format"), Reader: doc.Int("reader"),
-		Identity: doc.Text("identity"),
+		Identity: doc.Text("identity"), Origin: doc.Text("origin"), Paused: doc.Text("paused"),
 	}
+}
+
+// Pause notes that nothing is to leave a site by itself, and why, or with "" that it
+// may again. Servers take it over as they do a change of a DocType.
+func Pause(ctx context.Context, store document.Store, why string) error {
+	return store.Write(ctx, document.Alone, func(tx document.Tx) error {
+		if _, err := tx.UpdateIf(ctx, tables().state, stateName, nil, map[string]any{"paused": why}); err != nil {
+			return err
+		}
+		_, err := tx.BumpSchema(ctx)
+		return err
+	})
 }
 
 // Write makes the state of a database that has none: of a site that comes out of
@@ -110,9 +127,10 @@ func Write(ctx context.Context, tx document.Tx, s State) error {
 }
 
 func newState(s State) *doctype.Document {
+	identity := rand.Text()
 	return stamped(tables().state, map[string]any{
 		"name": stateName, "sealed": s.Sealed, "installed": s.Installed, "format": s.Format, "reader": s.Reader,
-		"identity": rand.Text(), "holder": "", "beat": int64(0),
+		"identity": identity, "origin": cmp.Or(s.Origin, identity), "paused": s.Paused, "holder": "", "beat": int64(0),
 	})
 }
 

@@ -14,13 +14,16 @@ func TestAudit(t *testing.T) {
 		w.settings(map[string]any{"refresh_token_grace": 0})
 		w.someone("u@example.com")
 		w.browser = w.login("u@example.com", password)
-		seen := map[string]bool{}
+		seen, begun := map[string]bool{}, false // what has made the world came by no request
 		look := func() (all []string) {
 			for _, row := range w.Admin.Get("/api/resource/Activity%20Log", "fields", []string{"*"}, "order_by", "creation asc", "limit", "0").List(t) {
 				m := row.(map[string]any)
 				if name := m["name"].(string); !seen[name] {
 					seen[name] = true
 					all = append(all, fmt.Sprint(m["operation"], " ", m["status"], " of ", m["user"], " by ", m["owner"], " through ", m["client"], ": ", m["subject"]))
+					if begun && (m["ip_address"] != "127.0.0.1" || m["user_agent"] == "") {
+						t.Errorf("nobody knows from where: %v", m)
+					}
 					if strings.Contains(m["subject"].(string), w.secret) {
 						t.Errorf("a secret in %v", m)
 					}
@@ -29,6 +32,7 @@ func TestAudit(t *testing.T) {
 			return all
 		}
 		look()
+		begun = true
 		expect := func(what string, want ...string) {
 			t.Helper()
 			got := look()

@@ -46,8 +46,12 @@ func (s *Service) authorize(w http.ResponseWriter, r *http.Request) error {
 	if browser == nil && q.Get("prompt") != "none" {
 		return sendTo(w, r, "/login?redirect-to="+url.QueryEscape(r.URL.RequestURI()))
 	}
+	if browser == nil && isAddress(q.Get("client_id")) {
+		// For nobody nothing is fetched, and to a stranger's client nobody is sent.
+		return s.refuseToUser(w, r, refuse("login_required", "Nobody is logged in."))
+	}
 	base := s.c.Base(r)
-	a, err := s.request(r.Context(), base, q)
+	a, err := s.request(r, base, q)
 	if err != nil {
 		return s.refuseUnasked(w, r, a, browser, base, err)
 	}
@@ -190,8 +194,12 @@ func (s *Service) mustAsk(ctx context.Context, a *authorization, browser *auth.B
 // ask shows the consent page. Its form carries the request, and a proof that this
 // request was shown in this session.
 func (s *Service) ask(w http.ResponseWriter, r *http.Request, a *authorization, browser *auth.Browser) error {
+	name, err := s.shown(r.Context(), a.client)
+	if err != nil {
+		return err
+	}
 	return s.c.Pages.Consent(w, r, Consent{
-		Client: a.client.id, Name: a.client.name, Itself: a.client.itself, Policy: a.client.policy, Terms: a.client.terms,
+		Client: a.client.id, Host: a.client.host, Name: name, Itself: a.client.itself, Policy: a.client.policy, Terms: a.client.terms,
 		RedirectURI: a.redirect, Scopes: a.scopes,
 		User: browser.Caller.User, FullName: browser.Caller.FullName, Request: r.URL.RequestURI(),
 		Action: "/api/method/" + Prefix + "approve",
@@ -235,7 +243,7 @@ func (s *Service) approve(w http.ResponseWriter, r *http.Request) error {
 		return s.refuseToUser(w, r, refuse("invalid_request", "The query cannot be read."))
 	}
 	base := s.c.Base(r)
-	a, err := s.request(r.Context(), base, q)
+	a, err := s.request(r, base, q)
 	if err != nil {
 		return s.refuseRequest(w, r, a, base, err)
 	}
@@ -286,6 +294,9 @@ func (s *Service) grant(ctx context.Context, a *authorization, browser *auth.Bro
 	return a.answer(base, pair{"code", code}), nil
 }
 
+// askingKey is where the store finds the client of a request for authorization.
+type askingKey struct{}
+
 // issue has fosite make and store a code. What it is lenient or strict about is
 // decided by now: it is shown a request without a state of its own.
 func (s *Service) issue(ctx context.Context, a *authorization, browser *auth.Browser) (string, error) {
@@ -297,6 +308,9 @@ func (s *Service) issue(ctx context.Context, a *authorization, browser *auth.Bro
 		q.Set("code_challenge", a.challenge)
 		q.Set("code_challenge_method", a.method)
 	}
+	asks := *a.client
+	asks.redirects = []string{a.redirect} // it was compared, and fosite knows no free ports
+	ctx = context.WithValue(ctx, askingKey{}, &asks)
 	r := &http.Request{Method: http.MethodGet, URL: &url.URL{RawQuery: q.Encode()}}
 	request, err := s.provider.NewAuthorizeRequest(ctx, r)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/oauth/oauthstore"
+	"armature/core/scope"
 )
 
 // bearerToken is an access token that was looked up since credentials last
@@ -93,7 +94,7 @@ func (s *Service) holder(ctx context.Context, t *oauthstore.Token) (*identity.Ca
 	}
 	caller := *user
 	caller.Client = client.id
-	caller.Scopes = append([]string{}, t.Scopes...) // never nil: nil is not narrowed
+	caller.Scopes = []*scope.Set{scope.Token(t.Scopes...)}
 	return &caller, nil
 }
 

@@ -18,16 +18,18 @@ const clientName = "OAuth Client"
 // client is an application as its document describes it. It is immutable.
 type client struct {
 	id        string
+	host      string // of the address that is its id; empty: the site has made the id
 	name      string
 	policy    string // addresses of its pages; may be empty
 	terms     string
 	secret    string
 	redirects []string // what a redirect URI must equal, the default included
 	fallback  string   // the default; may be empty
-	scopes    []string
-	codeFlow  bool // it may use the authorization code flow
-	trusted   bool // Skip Authorization
-	itself    bool // it has registered itself, and no administrator trusts it
+	scopes    []string // what it may ask for
+	usual     []string // what it asks for where it does not say
+	codeFlow  bool     // it may use the authorization code flow
+	trusted   bool     // Skip Authorization
+	itself    bool     // it has registered itself, and no administrator trusts it
 	method    string
 	algorithm string
 	roles     []string // one of which a user needs; none: every user may
@@ -49,6 +51,9 @@ const maxID = 140
 func (s *Service) client(ctx context.Context, id string) (*client, error) {
 	if id == "" || len(id) > maxID {
 		return nil, fosite.ErrNotFound
+	}
+	if isAddress(id) {
+		return s.holderOf(ctx, id)
 	}
 	v, err := s.c.Auth.Remember(ctx, "oauth client "+id, func(ctx context.Context) (any, error) {
 		return s.readClient(ctx, id)
@@ -93,7 +98,7 @@ func (s *Service) newClient(doc *doctype.Document) (*client, error) {
 		trusted:  doc.Bool("skip_authorization"), method: doc.Text("token_endpoint_auth_method"),
 		algorithm: doc.Text("id_token_signed_response_alg"),
 	}
-	c.itself = doc.Bool("registered") && !c.trusted
+	c.itself, c.usual = doc.Bool("registered") && !c.trusted, c.scopes
 	if c.fallback != "" && !slices.Contains(c.redirects, c.fallback) {
 		c.redirects = append(c.redirects, c.fallback)
 	}
@@ -103,6 +108,12 @@ func (s *Service) newClient(doc *doctype.Document) (*client, error) {
 		}
 	}
 	return c, nil
+}
+
+// answersAt reports whether an answer may go to a redirect URI.
+func (c *client) answersAt(uri string) bool {
+	return slices.Contains(c.redirects, uri) ||
+		c.host != "" && slices.ContainsFunc(c.redirects, func(listed string) bool { return sameRedirect(listed, uri) })
 }
 
 // admits reports whether a user may let the client in.

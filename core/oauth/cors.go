@@ -12,6 +12,12 @@ import (
 // name. They bring no cookie, so none is let in. path is the canonical dotted path
 // of the method asked for, empty for a page.
 func (s *Service) AllowOrigin(h http.Header, r *http.Request, path string) {
+	if path == Prefix+"authorize" || path == Prefix+"approve" { // a person is asked there
+		for _, name := range []string{"Allow-Origin", "Allow-Credentials", "Allow-Methods", "Allow-Headers"} {
+			h.Del("Access-Control-" + name)
+		}
+		return
+	}
 	origin := r.Header.Get("Origin")
 	if origin == "" || !s.open(r, path, origin) || h.Get("Access-Control-Allow-Origin") != "" {
 		return

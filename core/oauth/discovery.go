@@ -49,6 +49,7 @@ type serverMetadata struct {
 	Scopes               []string `json:"scopes_supported"`
 	Documentation        string   `json:"service_documentation,omitempty"`
 	IssuerInAnswers      bool     `json:"authorization_response_iss_parameter_supported"`
+	ClientAddresses      bool     `json:"client_id_metadata_document_supported"`
 	SubjectTypes         []string `json:"subject_types_supported"`
 	Algorithms           []string `json:"id_token_signing_alg_values_supported"`
 	*openidMetadata
@@ -78,7 +79,7 @@ func (s *Service) describe(set *settings, base string) *serverMetadata {
 		// Whoever has a token may end it.
 		RevocationMethods: []string{"none", "client_secret_basic", "client_secret_post"}, IntrospectionMethods: introspection,
 		Challenges: []string{"S256"}, // plain is accepted and not advertised (SPEC: PKCE)
-		Scopes:     set.scopes, Documentation: set.resource[1], IssuerInAnswers: true,
+		Scopes:     set.scopes, Documentation: set.resource[1], IssuerInAnswers: true, ClientAddresses: set.addresses,
 		SubjectTypes: []string{"public"}, Algorithms: []string{hs256, rs256},
 	}
 	if len(m.Scopes) == 0 {

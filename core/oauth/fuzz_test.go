@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"armature/core/scope"
 )
 
 // FuzzRedirect: whatever passes for a redirect URI, an answer that is appended to
@@ -52,10 +54,10 @@ func FuzzScope(f *testing.F) {
 	f.Add("all", "openid")
 	f.Add("resource:*:read", "resource:a:b:read")
 	f.Fuzz(func(t *testing.T, have, want string) {
-		if !covered([]string{have}, want) {
+		if !scope.Covered([]string{have}, want) {
 			return
 		}
-		if !covered([]string{"x", have}, want) {
+		if !scope.Covered([]string{"x", have}, want) {
 			t.Fatalf("%q covers %q alone", have, want)
 		}
 		if strings.HasSuffix(want, ":write") && strings.HasPrefix(want, "resource:") && strings.HasSuffix(have, ":read") && have != want {

@@ -15,7 +15,8 @@ import (
 type Grant struct {
 	ID       string
 	Client   string // id
-	Name     string // what the client calls itself
+	Name     string // what the client is called on pages
+	Itself   bool   // nobody of the site has checked what it says
 	User     string
 	Scopes   []string
 	Created  string    // YYYY-MM-DD HH:MM:SS.ffffff, in the site's zone
@@ -45,7 +46,10 @@ func (s *Service) grants(ctx context.Context, field, name string) ([]Grant, erro
 			return nil, err
 		}
 		if client != nil {
-			grant.Name = client.name
+			grant.Itself = client.itself
+			if grant.Name, err = s.shown(ctx, client); err != nil {
+				return nil, err
+			}
 		}
 		all = append(all, grant)
 	}

@@ -13,6 +13,7 @@ import (
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/oauth/oauthstore"
+	"armature/core/scope"
 )
 
 // TestWhatEndsTokens: a new password, a disabled user, a client that is deleted or
@@ -138,7 +139,7 @@ func TestGrants(t *testing.T) {
 			t.Error("somebody else ended a grant")
 		}
 		app := *other
-		app.User, app.Client, app.Scopes = "Administrator", w.id, []string{"all"}
+		app.User, app.Client, app.Scopes = "Administrator", w.id, []*scope.Set{scope.Token("all")}
 		if err := w.Tenant.OAuth.EndGrant(t.Context(), &app, mine[0].ID); err == nil {
 			t.Error("an application ended a grant")
 		}
@@ -394,7 +395,7 @@ func TestSteadyState(t *testing.T) {
 		if time.Since(start) > 400*time.Millisecond {
 			t.Skip("too slow to tell")
 		}
-		if err != nil || caller.User != identity.Administrator || caller.Client != w.id || len(caller.Scopes) != 2 {
+		if err != nil || caller.User != identity.Administrator || caller.Client != w.id || !caller.Holds("openid") {
 			t.Errorf("caller %+v: %v", caller, err)
 		}
 	})

@@ -20,7 +20,8 @@ type Pages interface {
 // they are long.
 type Consent struct {
 	Client      string      // client id
-	Name        string      // what the application calls itself
+	Host        string      // that vouches for the client: of the address that is its id; empty: the site made the id
+	Name        string      // what the application calls itself, or where that could mislead, where it is
 	Itself      bool        // it registered itself: nobody of the site has checked what it says
 	Policy      string      // address of its privacy policy; may be empty
 	Terms       string      // address of its terms; may be empty

@@ -115,7 +115,7 @@ func problemOf(err error) (*problem, error) {
 // 4.1.2.1, which are all that a client can read, and which say nothing of the
 // cause. What is none it leaves alone.
 func Fail(w http.ResponseWriter, _ *http.Request, e *fault.Error) bool {
-	p := &problem{status: e.Kind.Status()}
+	p := &problem{status: e.Status()}
 	switch e.Kind {
 	case fault.Unavailable, fault.Timeout:
 		p.code, p.description = "temporarily_unavailable", "The server cannot answer at the moment."
@@ -136,7 +136,7 @@ func fail(w http.ResponseWriter, err error) error {
 			more.SetHeaders(w.Header())
 		}
 		late := refuse("temporarily_unavailable", f.Message)
-		late.status = f.Kind.Status()
+		late.status = f.Status()
 		return late.write(w)
 	}
 	p, err := problemOf(err)

@@ -71,10 +71,8 @@ func (s *Service) register(w http.ResponseWriter, r *http.Request) error {
 	if err := m.check(); err != nil {
 		return fail(w, err)
 	}
-	if s.c.Count != nil && set.perHour > 0 {
-		if err := s.c.Count(r.Context(), set.perHour, s.c.Origin(r).Network()); err != nil {
-			return err
-		}
+	if err := s.countNew(r); err != nil {
+		return err
 	}
 	answer, err := s.insertClient(r, m)
 	if fault.KindOf(err) == fault.Validation {

@@ -1,8 +1,8 @@
 package oauth
 
 import (
-	"context"
 	"errors"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -46,7 +46,7 @@ func direct(code, description string) error { return directError{refuse(code, de
 // request checks the parameters of a request for authorization. A directError
 // goes to the user; with any other *problem the authorization is filled as far as
 // the answer needs it.
-func (s *Service) request(ctx context.Context, base string, q url.Values) (*authorization, error) {
+func (s *Service) request(r *http.Request, base string, q url.Values) (*authorization, error) {
 	for name, values := range q {
 		if len(values) > 1 && name != "resource" {
 			return nil, direct("invalid_request", "Duplicate "+name+" parameter.")
@@ -58,7 +58,7 @@ func (s *Service) request(ctx context.Context, base string, q url.Values) (*auth
 		}
 	}
 	a := &authorization{maxAge: -1}
-	if err := s.findClient(ctx, a, q); err != nil {
+	if err := s.findClient(r, base, a, q); err != nil {
 		return nil, err
 	}
 	if q.Has("state") {
@@ -79,11 +79,11 @@ func (s *Service) request(ctx context.Context, base string, q url.Values) (*auth
 // findClient finds the client and where its answer goes. The comparison is of the
 // text as it came, before anybody parses it: fosite would let other ports of a
 // loopback address pass, and other spellings of the same address.
-func (s *Service) findClient(ctx context.Context, a *authorization, q url.Values) error {
+func (s *Service) findClient(r *http.Request, base string, a *authorization, q url.Values) error {
 	if q.Get("client_id") == "" {
 		return direct("invalid_request", "Missing client_id parameter.")
 	}
-	found, err := s.client(ctx, q.Get("client_id"))
+	found, err := s.asking(r, base, q.Get("client_id"))
 	if errors.Is(err, fosite.ErrNotFound) {
 		return direct("invalid_request", "Invalid client_id parameter value.")
 	}
@@ -98,7 +98,7 @@ func (s *Service) findClient(ctx context.Context, a *authorization, q url.Values
 		a.redirect = found.fallback
 		return nil
 	}
-	if !slices.Contains(found.redirects, a.redirect) {
+	if !found.answersAt(a.redirect) {
 		return direct("invalid_request", "Mismatching redirect URI.")
 	}
 	return nil
@@ -127,11 +127,11 @@ func checkResponse(a *authorization, q url.Values) error {
 func checkScope(a *authorization, q url.Values) error {
 	a.scopes = scopeSet(q.Get("scope"))
 	if len(a.scopes) == 0 {
-		a.scopes = a.client.scopes
+		a.scopes = a.client.usual
 	}
-	for _, scope := range a.scopes {
-		if !wellFormed(scope) || !covered(a.client.scopes, scope) {
-			return refuse("invalid_scope", "The client may not ask for the scope "+scope+".")
+	for _, one := range a.scopes {
+		if !wellFormed(one) || !covered(a.client.scopes, one) {
+			return refuse("invalid_scope", "The client may not ask for the scope "+one+".")
 		}
 	}
 	return nil

@@ -1,9 +1,25 @@
 package oauth
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"armature/core/scope"
+)
 
 // openID is the scope of the ID token and of openid_profile.
 const openID = "openid"
+
+// anyScope stands for all scopes there are, where those that count were checked
+// before. With a space in it, it is none that anybody could send.
+const anyScope = "any scope"
+
+// covered reports whether one of the scopes allows all that wanted does, so that
+// a client may ask for less than it could have. It has the form of a
+// fosite.ScopeStrategy.
+func covered(scopes []string, wanted string) bool {
+	return slices.Contains(scopes, anyScope) || scope.Covered(scopes, wanted)
+}
 
 // wellFormed reports whether text is a scope (RFC 6749 section 3.3): printable
 // ASCII without spaces, quotes and backslashes.
@@ -16,19 +32,7 @@ func wellFormed(scope string) bool {
 	return scope != ""
 }
 
-// covered reports whether one of the scopes allows all that wanted does, so that
-// a client may ask for less than it could have. It has the form of a
-// fosite.ScopeStrategy.
-func covered(scopes []string, wanted string) bool {
-	for _, scope := range scopes {
-		if scope == wanted || includes(scope, wanted) {
-			return true
-		}
-	}
-	return false
-}
-
-// allCovered is covered for every one of wanted.
+// allCovered reports whether the scopes cover every one of wanted.
 func allCovered(scopes, wanted []string) bool {
 	for _, w := range wanted {
 		if !covered(scopes, w) {
@@ -36,38 +40,6 @@ func allCovered(scopes, wanted []string) bool {
 		}
 	}
 	return true
-}
-
-func includes(scope, wanted string) bool {
-	if rest, ok := strings.CutPrefix(wanted, "resource:"); ok {
-		if scope == "all" {
-			return true
-		}
-		have, ok := strings.CutPrefix(scope, "resource:")
-		if !ok {
-			return false
-		}
-		name, access := cutAccess(have)
-		wantName, wantAccess := cutAccess(rest)
-		return (name == "*" || name == wantName) && (access == "write" && wantAccess == "read" || access == wantAccess)
-	}
-	if rest, ok := strings.CutPrefix(wanted, "method:"); ok {
-		if scope == "all" {
-			return true
-		}
-		have, ok := strings.CutPrefix(scope, "method:")
-		prefix, wild := strings.CutSuffix(have, "*")
-		return ok && wild && strings.HasPrefix(rest, prefix)
-	}
-	return false
-}
-
-// cutAccess splits <DocType>:<access>; a DocType's name may hold a colon.
-func cutAccess(text string) (name, access string) {
-	if i := strings.LastIndexByte(text, ':'); i >= 0 {
-		return text[:i], text[i+1:]
-	}
-	return text, ""
 }
 
 // scopeSet splits a list of scopes and drops repeated ones.

@@ -17,6 +17,15 @@ import (
 // client does not open.
 func secretPurpose(id string) string { return "OAuth Client secret " + id }
 
+// Sealed are the fields that hold secrets sealed for purposes of this package, by
+// DocType and field: the purpose of the one in the document of a name.
+func Sealed() map[[2]string]func(name string) string {
+	return map[[2]string]func(string) string{
+		{clientName, "sealed_secret"}: secretPurpose,
+		{keyName, "sealed"}:           func(name string) string { return keysFor + name },
+	}
+}
+
 func (s *Service) seal(id, secret string) string {
 	return s.c.Secret.Seal(secretPurpose(id), []byte(secret))
 }

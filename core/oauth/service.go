@@ -16,6 +16,7 @@ import (
 	"armature/core/auth"
 	"armature/core/doctype"
 	"armature/core/document"
+	"armature/core/egress"
 	"armature/core/oauth/oauthstore"
 	"armature/core/site"
 )
@@ -30,12 +31,21 @@ type Config struct {
 	Auth      *auth.Service
 	Pages     Pages
 
+	Name func() string // what the site is called on its pages
+
 	// Base is the origin by which a request reached the site, or the one the site
 	// is configured with: the issuer. It has no slash at the end.
 	Base func(r *http.Request) string
 	// Origin says where a request comes from.
 	Origin func(r *http.Request) auth.Origin
-	// Count counts a registration from an address and refuses one too many within
+	// Ours reports whether an address is on a host of the site's, or on the one that
+	// a request was sent to.
+	Ours func(r *http.Request, address string) bool
+	// Egress fetches metadata of clients; PrivateHosts are patterns of the hosts on a
+	// private network that the site allows to be asked.
+	Egress       *egress.Client
+	PrivateHosts func() []string
+	// Count counts a registration from an address, or a document fetched for one, and refuses one too many within
 	// an hour with a TooManyRequests fault; nil: no limit.
 	Count func(ctx context.Context, limit int64, address string) error
 
@@ -44,22 +54,26 @@ type Config struct {
 
 // Service is the provider of one site.
 type Service struct {
-	c        Config
-	store    *oauthstore.Store
-	provider *fosite.Fosite
-	log      *slog.Logger
-	making   sync.Mutex // of the first key
+	c         Config
+	store     *oauthstore.Store
+	provider  *fosite.Fosite
+	log       *slog.Logger
+	addressed *addressed
+	making    sync.Mutex // of the first key
 }
 
 // New makes the provider of a site.
 func New(c Config) *Service {
-	s := &Service{c: c, log: c.Logger}
+	s := &Service{c: c, log: c.Logger, addressed: newAddressed()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.store = oauthstore.New(oauthstore.Config{
 		Store: c.Store, Catalog: c.Catalog, Now: c.Now, Lifetimes: s.lifetimes,
 		Client: func(ctx context.Context, id string) (fosite.Client, error) {
+			if asks, ok := ctx.Value(askingKey{}).(*client); ok && asks.id == id {
+				return asks, nil
+			}
 			found, err := s.client(ctx, id)
 			if err != nil {
 				return nil, err

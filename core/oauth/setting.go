@@ -20,6 +20,7 @@ type settings struct {
 	showServer        bool
 	showResource      bool
 	register          bool
+	addresses         bool  // clients may be known by the address of their metadata
 	perHour           int64 // registrations from one address; 0: no limit
 	skip              bool
 	openIntrospection bool      // without credentials
@@ -64,7 +65,8 @@ func newSettings(doc *doctype.Document) *settings {
 		},
 		showServer: doc.Bool("show_auth_server_metadata"), showResource: doc.Bool("show_protected_resource_metadata"),
 		register: doc.Bool("enable_dynamic_client_registration"), perHour: doc.Int("registrations_per_hour"),
-		skip: doc.Bool("skip_authorization"), openIntrospection: doc.Bool("introspection_without_credentials"),
+		addresses: doc.Bool("enable_client_id_metadata_documents"),
+		skip:      doc.Bool("skip_authorization"), openIntrospection: doc.Bool("introspection_without_credentials"),
 		scopes: strings.Fields(doc.Text("scopes_supported")), origins: strings.Fields(doc.Text("allowed_public_client_origins")),
 	}
 	for i, field := range []string{"resource_name", "resource_documentation", "resource_policy_uri", "resource_tos_uri"} {

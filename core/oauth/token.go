@@ -178,9 +178,9 @@ func narrow(request fosite.AccessRequester, text string) error {
 		return nil
 	}
 	granted := request.GetGrantedScopes()
-	for _, scope := range wanted {
-		if !wellFormed(scope) || !covered(granted, scope) {
-			return refuse("invalid_scope", "The scope "+scope+" was not granted.")
+	for _, one := range wanted {
+		if !wellFormed(one) || !covered(granted, one) {
+			return refuse("invalid_scope", "The scope "+one+" was not granted.")
 		}
 	}
 	request.(*fosite.AccessRequest).GrantedScope = wanted

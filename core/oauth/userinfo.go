@@ -2,7 +2,6 @@ package oauth
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"armature/core/fault"
@@ -30,7 +29,7 @@ func (s *Service) userinfo(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(t.caller.Scopes, openID) {
+	if !t.caller.Holds(openID) {
 		return s.challenge(w, r, http.StatusForbidden, "insufficient_scope", "The access token lacks the scope openid.", openID)
 	}
 	user, err := s.profile(r.Context(), t.caller.User)

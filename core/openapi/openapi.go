@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/identity"
-	"armature/core/permission"
 )
 
 // Method is a whitelisted method as the description shows it.
@@ -32,9 +32,13 @@ type Info struct {
 
 type object = map[string]any
 
-// Document makes the description for a caller.
-func Document(info Info, schema *doctype.Schema, methods []Method, caller *identity.Caller) ([]byte, error) {
-	b := &builder{schema: schema, caller: caller, paths: object{}, schemas: object{}}
+// Reaches reports whether the caller has a right on documents of a DocType.
+type Reaches func(dt *doctype.DocType, right access.Right) bool
+
+// Document makes the description for a caller, of what it reaches and of the
+// methods it may call.
+func Document(info Info, schema *doctype.Schema, methods []Method, caller *identity.Caller, reaches Reaches) ([]byte, error) {
+	b := &builder{schema: schema, caller: caller, reaches: reaches, paths: object{}, schemas: object{}, shown: map[string]access.Levels{}}
 	b.common()
 	for _, dt := range sorted(schema) {
 		b.docType(dt)
@@ -63,8 +67,10 @@ func Document(info Info, schema *doctype.Schema, methods []Method, caller *ident
 type builder struct {
 	schema  *doctype.Schema
 	caller  *identity.Caller
+	reaches Reaches
 	paths   object
 	schemas object
+	shown   map[string]access.Levels // at which fields the schema of a DocType has, by its name
 }
 
 func sorted(schema *doctype.Schema) []*doctype.DocType {
@@ -79,29 +85,27 @@ func sorted(schema *doctype.Schema) []*doctype.DocType {
 // docType adds the paths of a DocType the caller may use, and its schema, which
 // those of other DocTypes may point at.
 func (b *builder) docType(dt *doctype.DocType) {
-	may := func(right permission.Right) bool {
-		return permission.For(dt.Permissions, b.caller, right) != permission.None
-	}
+	may := func(right access.Right) bool { return b.reaches(dt, right) }
 	if dt.Child {
 		return // its schema comes with the DocTypes that hold it
 	}
-	if !may(permission.Read) && !may(permission.Create) {
+	if !may(access.Read) && !may(access.Create) {
 		return
 	}
 	b.component(dt)
 	if dt.Single {
-		b.paths["/api/resource/"+segment(dt.Name)+"/"+segment(dt.Name)] = b.one(dt, may(permission.Read), may(permission.Write), false, nil)
+		b.paths["/api/resource/"+segment(dt.Name)+"/"+segment(dt.Name)] = b.one(dt, may(access.Read), may(access.Write), false, nil)
 		return
 	}
 	all := object{}
-	if may(permission.Read) {
+	if may(access.Read) {
 		all["get"] = b.list(dt)
 	}
-	if may(permission.Create) {
+	if may(access.Create) {
 		all["post"] = b.create(dt)
 	}
 	b.paths["/api/resource/"+segment(dt.Name)] = all
-	if one := b.one(dt, may(permission.Read), may(permission.Write), may(permission.Delete), nameParameter()); len(one) > 1 {
+	if one := b.one(dt, may(access.Read), may(access.Write), may(access.Delete), nameParameter()); len(one) > 1 {
 		b.paths["/api/resource/"+segment(dt.Name)+"/{name}"] = one
 	}
 }

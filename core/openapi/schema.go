@@ -1,31 +1,37 @@
 package openapi
 
 import (
+	"maps"
 	"slices"
 
+	"armature/core/access"
 	"armature/core/doctype"
-	"armature/core/permission"
 )
 
 // component adds the schema of a DocType and of the child tables it holds.
 func (b *builder) component(dt *doctype.DocType) {
+	b.componentAt(dt, access.LevelsFor(dt.Permissions, b.caller, access.Read)|1)
+}
+
+// componentAt is component for a caller who sees fields of those levels. The rows of
+// a table are shown at the levels of the document they are in: of a child table in
+// several DocTypes, what some of them show.
+func (b *builder) componentAt(dt *doctype.DocType, levels access.Levels) {
 	name := schemaName(dt.Name)
-	if _, there := b.schemas[name]; there {
+	if shown, there := b.shown[name]; there && shown|levels == shown {
 		return
+	} else if there {
+		levels |= shown
 	}
 	schema := object{"type": "object", "title": dt.Name}
-	b.schemas[name] = schema // first, so that a DocType that points at itself ends
-	levels := permission.LevelsFor(dt.Permissions, b.caller, permission.Read) | 1
-	if dt.Child {
-		levels = permission.AllLevels
-	}
+	b.schemas[name], b.shown[name] = schema, levels // first, so that a DocType that points at itself ends
 	properties := object{"doctype": object{"const": dt.Name}}
 	var required []string
 	for _, f := range dt.Fields {
 		if f.Kind == doctype.NoValue || f.IsInternal() || !levels.Has(f.PermLevel) {
 			continue
 		}
-		properties[f.Name] = b.field(f)
+		properties[f.Name] = b.field(f, levels)
 		if f.Required && f.Default == "" {
 			required = append(required, f.Name)
 		}
@@ -49,8 +55,9 @@ func join(names []string) string {
 	return text
 }
 
-// field is the schema of one field's value as REST shows it.
-func (b *builder) field(f *doctype.Field) object {
+// field is the schema of one field's value as REST shows it to who sees fields of
+// those levels.
+func (b *builder) field(f *doctype.Field, levels access.Levels) object {
 	s := object{}
 	if f.Label != "" && f.Label != f.Name {
 		s["title"] = f.Label
@@ -58,49 +65,15 @@ func (b *builder) field(f *doctype.Field) object {
 	if f.ReadOnly || f.Standard && f.Name != "name" && f.Name != "docstatus" {
 		s["readOnly"] = true
 	}
-	switch f.Kind {
-	case doctype.Int:
-		s["type"] = "integer"
-	case doctype.Check:
-		s["type"], s["enum"] = "integer", []int{0, 1}
-	case doctype.Float:
-		s["type"] = "number"
-	case doctype.Rows:
-		if child := b.schema.DocType(f.Options); child != nil {
-			b.component(child)
-			s["type"], s["items"] = "array", ref(child)
-		}
-	default:
-		b.text(f, s)
+	maps.Copy(s, f.JSONSchema())
+	if f.Kind != doctype.Rows {
+		return s
+	}
+	if child := b.schema.DocType(f.Options); child != nil {
+		b.componentAt(child, levels)
+		s["items"] = ref(child)
+	} else {
+		delete(s, "type")
 	}
 	return s
-}
-
-func (b *builder) text(f *doctype.Field, s object) {
-	s["type"] = "string"
-	if f.Numbered {
-		s["type"] = "integer"
-		return
-	}
-	switch f.Kind {
-	case doctype.Date:
-		s["format"] = "date"
-	case doctype.Datetime:
-		s["description"] = "YYYY-MM-DD HH:MM:SS[.ffffff], the site's wall clock"
-	case doctype.Time:
-		s["description"] = "H:MM:SS[.ffffff]"
-	case doctype.JSON:
-		s["description"] = "JSON text"
-	}
-	if max := f.MaxLength(); max > 0 {
-		s["maxLength"] = max
-	}
-	switch {
-	case f.IsLink():
-		s["description"] = "Name of a " + f.Options
-	case f.Type == "Select" && f.Options != "":
-		s["enum"] = f.SelectOptions()
-	case f.IsPassword():
-		s["writeOnly"] = true
-	}
 }

@@ -12,4 +12,9 @@ const (
 	MaxOrder      = 16     // sort keys; group keys too
 	MaxExpand     = 50
 	MaxName       = 140 // characters of a name
+
+	// A database that matches a pattern with one text cannot be interrupted, and
+	// takes up to the product of their lengths.
+	MaxPattern   = 256 // bytes
+	MaxWildcards = 32  // % and _, escaped or not
 )

@@ -30,7 +30,7 @@ type ACME struct {
 func (a *ACME) manager() *autocert.Manager {
 	m := &autocert.Manager{
 		Prompt: autocert.AcceptTOS,
-		Cache:  autocert.DirCache(a.Cache),
+		Cache:  certificates{autocert.DirCache(a.Cache)},
 		Email:  a.Email,
 		HostPolicy: func(_ context.Context, host string) error {
 			if !a.answers(host) {

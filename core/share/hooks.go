@@ -3,9 +3,9 @@ package share
 import (
 	"context"
 
+	"armature/core/access"
 	"armature/core/document"
 	"armature/core/fault"
-	"armature/core/permission"
 )
 
 // Hooks holds DocShare documents that come by any other way, REST, import or a
@@ -65,7 +65,7 @@ func (h hooks) trash(ctx context.Context, ev *document.Event) error {
 	if doc.Text("user") == ev.Caller.User && !ev.Caller.IsGuest() {
 		return nil
 	}
-	err := h.s.demand(ctx, ev.Tx, ev.Caller, doc.Text("share_doctype"), doc.Text("share_name"), rightsOf(doc)|permission.Read)
+	err := h.s.demand(ctx, ev.Tx, ev.Caller, doc.Text("share_doctype"), doc.Text("share_name"), rightsOf(doc)|access.Read)
 	if fault.KindOf(err) == fault.NotFound {
 		return nil // what it was about is gone
 	}

@@ -9,11 +9,11 @@ import (
 	"context"
 	"slices"
 
+	"armature/core/access"
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
-	"armature/core/permission"
 	"armature/core/query"
 )
 
@@ -37,7 +37,7 @@ type Service struct {
 func New(documents func() *document.Service) *Service { return &Service{documents} }
 
 // given are the rights a share can give, in the order they are shown.
-var given = []permission.Right{permission.Read, permission.Write, permission.Submit, permission.Share}
+var given = []access.Right{access.Read, access.Write, access.Submit, access.Share}
 
 // Add shares a document, or replaces what an earlier share with the same user
 // gives; none takes it back, and is answered with nil. Anything but nothing
@@ -47,11 +47,11 @@ var given = []permission.Right{permission.Read, permission.Write, permission.Sub
 // have on the document, and for an earlier share that gives such a one; Missing;
 // ValidationError for rows, for Guest and for nobody; LinkValidationError for a
 // user who does not exist.
-func (s *Service) Add(ctx context.Context, tx document.Tx, caller *identity.Caller, typeName, name string, with With, rights permission.Right) (*doctype.Document, error) {
+func (s *Service) Add(ctx context.Context, tx document.Tx, caller *identity.Caller, typeName, name string, with With, rights access.Right) (*doctype.Document, error) {
 	if rights == 0 {
 		return nil, s.Remove(ctx, tx, caller, typeName, name, with)
 	}
-	rights |= permission.Read
+	rights |= access.Read
 	there, err := s.existing(ctx, tx, caller, typeName, name, with, rights)
 	if err != nil {
 		return nil, err
@@ -79,22 +79,22 @@ func (s *Service) Add(ctx context.Context, tx document.Tx, caller *identity.Call
 
 // Give gives or takes one right of a share; taking read takes everything.
 // Errors: those of Add.
-func (s *Service) Give(ctx context.Context, tx document.Tx, caller *identity.Caller, typeName, name string, with With, right permission.Right, on bool) (*doctype.Document, error) {
+func (s *Service) Give(ctx context.Context, tx document.Tx, caller *identity.Caller, typeName, name string, with With, right access.Right, on bool) (*doctype.Document, error) {
 	if !slices.Contains(given, right) {
 		return nil, fault.Invalid("", "%s is no right that a share gives", right)
 	}
-	there, err := s.existing(ctx, tx, caller, typeName, name, with, permission.Read)
+	there, err := s.existing(ctx, tx, caller, typeName, name, with, access.Read)
 	if err != nil {
 		return nil, err
 	}
-	var rights permission.Right
+	var rights access.Right
 	for _, doc := range there {
 		rights |= rightsOf(doc)
 	}
 	switch {
 	case on:
 		rights |= right
-	case right == permission.Read:
+	case right == access.Read:
 		rights = 0
 	default:
 		rights &^= right
@@ -106,7 +106,7 @@ func (s *Service) Give(ctx context.Context, tx document.Tx, caller *identity.Cal
 // document is shared with may end that; otherwise errors are those of Add.
 func (s *Service) Remove(ctx context.Context, tx document.Tx, caller *identity.Caller, typeName, name string, with With) error {
 	if with.Everyone || with.User != caller.User || caller.IsGuest() {
-		if _, err := s.existing(ctx, tx, caller, typeName, name, with, permission.Read); err != nil {
+		if _, err := s.existing(ctx, tx, caller, typeName, name, with, access.Read); err != nil {
 			return err
 		}
 	}
@@ -124,7 +124,7 @@ func (s *Service) Remove(ctx context.Context, tx document.Tx, caller *identity.C
 
 // Users lists the shares of a document that the caller may read.
 func (s *Service) Users(ctx context.Context, tx document.Tx, caller *identity.Caller, typeName, name string) ([]*doctype.Document, error) {
-	if _, err := s.documents().As(caller, tx).Demand(ctx, typeName, name, permission.Read); err != nil {
+	if _, err := s.documents().As(caller, tx).Demand(ctx, typeName, name, access.Read); err != nil {
 		return nil, err
 	}
 	return s.find(ctx, tx, typeName, name, nil)
@@ -132,7 +132,7 @@ func (s *Service) Users(ctx context.Context, tx document.Tx, caller *identity.Ca
 
 // existing finds what is shared already, and demands that the caller may give
 // rights on the document and take those that are given.
-func (s *Service) existing(ctx context.Context, tx document.Tx, caller *identity.Caller, typeName, name string, with With, rights permission.Right) ([]*doctype.Document, error) {
+func (s *Service) existing(ctx context.Context, tx document.Tx, caller *identity.Caller, typeName, name string, with With, rights access.Right) ([]*doctype.Document, error) {
 	if err := s.demand(ctx, tx, caller, typeName, name, rights); err != nil {
 		return nil, err
 	}
@@ -162,12 +162,12 @@ func (w With) check() error {
 }
 
 // demand demands the right to share a document and every one of rights on it.
-func (s *Service) demand(ctx context.Context, tx document.Tx, caller *identity.Caller, typeName, name string, rights permission.Right) error {
+func (s *Service) demand(ctx context.Context, tx document.Tx, caller *identity.Caller, typeName, name string, rights access.Right) error {
 	if dt := s.documents().Schema().DocType(typeName); dt != nil && dt.Child {
 		return fault.Invalid("", "Rows of %s are shared with their document", typeName)
 	}
 	for _, right := range given {
-		if (rights|permission.Share)&right == 0 {
+		if (rights|access.Share)&right == 0 {
 			continue
 		}
 		if _, err := s.documents().As(caller, tx).Demand(ctx, typeName, name, right); err != nil {
@@ -210,7 +210,7 @@ func (s *Service) find(ctx context.Context, tx document.Tx, typeName, name strin
 	return found, err
 }
 
-func rightsOf(doc *doctype.Document) (rights permission.Right) {
+func rightsOf(doc *doctype.Document) (rights access.Right) {
 	for _, right := range given {
 		if doc.Bool(right.String()) {
 			rights |= right

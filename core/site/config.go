@@ -26,11 +26,14 @@ type Config struct {
 	location    *time.Location
 	maxFileSize int64
 	aliases     map[string]string
+	origins     []string
 	plugins     map[string]map[string]json.RawMessage
 
-	pluginLimits PluginLimits
-	recordFailed bool
-	privateHosts []string
+	pluginLimits   PluginLimits
+	recordFailed   bool
+	refusesUnknown bool
+	privateHosts   []string
+	publishers     []string
 }
 
 // ParseConfig reads the text of a configuration. The error names the key that
@@ -48,7 +51,8 @@ func ParseConfig(text []byte) (*Config, error) {
 }
 
 // With returns a copy in which key has the value, given as JSON; a value of
-// null removes the key.
+// null removes the key. It fails on a key that is no setting, naming the one that
+// was probably meant, and on a value that the setting cannot have.
 func (c *Config) With(key string, value json.RawMessage) (*Config, error) {
 	if key == "" {
 		return nil, fmt.Errorf("site configuration: the key is empty")
@@ -63,6 +67,8 @@ func (c *Config) With(key string, value json.RawMessage) (*Config, error) {
 	next.raw[key] = value
 	if string(bytes.TrimSpace(value)) == "null" {
 		delete(next.raw, key)
+	} else if err := checkSetting(key, value); err != nil {
+		return nil, err
 	}
 	if err := next.parse(); err != nil {
 		return nil, err
@@ -144,30 +150,16 @@ func (c *Config) Aliases() map[string]string { return c.aliases }
 // parse checks the known keys. A null counts as absent.
 func (c *Config) parse() error {
 	for _, key := range slices.Sorted(maps.Keys(c.raw)) {
-		read := readers[key]
+		setting := FindSetting(key)
 		value := c.raw[key]
-		if read == nil || string(bytes.TrimSpace(value)) == "null" {
+		if setting == nil || setting.read == nil || string(bytes.TrimSpace(value)) == "null" {
 			continue
 		}
-		if err := read(c, value); err != nil {
+		if err := setting.read(c, value); err != nil {
 			return fmt.Errorf("site configuration: %s: %w", key, err)
 		}
 	}
 	return nil
-}
-
-// readers has one entry for each key this version understands.
-var readers = map[string]func(*Config, json.RawMessage) error{
-	"hosts":          readHosts,
-	"host_name":      readHostName,
-	"time_zone":      readTimeZone,
-	"max_file_size":  readMaxFileSize,
-	"method_aliases": readAliases,
-	"plugins":        readPlugins,
-
-	"plugin_limits":         readPluginLimits,
-	"record_failed_calls":   readRecordFailed,
-	"allowed_private_hosts": readPrivateHosts,
 }
 
 func readHosts(c *Config, value json.RawMessage) error {

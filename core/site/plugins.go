@@ -1,6 +1,7 @@
 package site
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -92,6 +93,45 @@ func readPluginLimits(c *Config, value json.RawMessage) error {
 func readRecordFailed(c *Config, value json.RawMessage) error {
 	if err := json.Unmarshal(value, &c.recordFailed); err != nil {
 		return fmt.Errorf("must be true or false")
+	}
+	return nil
+}
+
+// RefusesUnknown reports whether a write that names a field its DocType does not have
+// is refused; else the answer names the field.
+func (c *Config) RefusesUnknown() bool { return c.refusesUnknown }
+
+func readUnknownFields(c *Config, value json.RawMessage) error {
+	var text string
+	if err := json.Unmarshal(value, &text); err != nil || text != "name" && text != "refuse" {
+		return fmt.Errorf(`must be "name" or "refuse"`)
+	}
+	c.refusesUnknown = text == "refuse"
+	return nil
+}
+
+// Publishers are the public keys by one of which a plugin has to be signed (key
+// "plugin_publishers"); none: it need not be. The caller must not change the list.
+func (c *Config) Publishers() []string { return c.publishers }
+
+// publicKey is how a public key of minisign begins: the letters of its algorithm,
+// then eight bytes by which it is known and the 32 of an Ed25519 key.
+const publicKey, publicKeySize = "Ed", 2 + 8 + 32
+
+func readPublishers(c *Config, value json.RawMessage) error {
+	c.publishers = nil
+	var one string
+	if json.Unmarshal(value, &one) == nil {
+		value, _ = json.Marshal([]string{one})
+	}
+	if err := json.Unmarshal(value, &c.publishers); err != nil {
+		return fmt.Errorf("must be a list of public keys of minisign")
+	}
+	for _, text := range c.publishers {
+		key, err := base64.StdEncoding.DecodeString(text)
+		if err != nil || len(key) != publicKeySize || !strings.HasPrefix(string(key), publicKey) {
+			return fmt.Errorf("%q is no public key of minisign, which looks like RWQ... and has 56 letters", text)
+		}
 	}
 	return nil
 }

@@ -11,13 +11,21 @@ import (
 // default; a param makes it write "$3" instead, and the value travels as an
 // argument of the statement.
 type param struct {
-	start byte
-	n     int
+	start  byte
+	n      int
+	hidden bool
 }
 
 // AppendQuery implements schema.QueryAppender.
 func (p param) AppendQuery(_ schema.QueryGen, dst []byte) ([]byte, error) {
-	return strconv.AppendInt(append(dst, p.start), int64(p.n), 10), nil
+	if p.hidden {
+		dst = append(dst, "(SELECT "...)
+	}
+	dst = strconv.AppendInt(append(dst, p.start), int64(p.n), 10)
+	if p.hidden {
+		dst = append(dst, ')')
+	}
+	return dst, nil
 }
 
 // params numbers the placeholders of one statement in the order of its
@@ -25,6 +33,10 @@ func (p param) AppendQuery(_ schema.QueryGen, dst []byte) ([]byte, error) {
 type params struct {
 	start byte
 	n     int
+
+	// hidden keeps the values from the planner, which plans a statement anew for
+	// each of them where it sees them.
+	hidden bool
 }
 
 func (e *engine) params() *params { return &params{start: e.placeholder} }
@@ -32,7 +44,7 @@ func (e *engine) params() *params { return &params{start: e.placeholder} }
 // next is the placeholder of the next argument.
 func (p *params) next() param {
 	p.n++
-	return param{p.start, p.n}
+	return param{p.start, p.n, p.hidden}
 }
 
 // expr is a piece of SQL with its identifiers and placeholders still apart.

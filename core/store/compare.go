@@ -38,9 +38,6 @@ var compareFormats = map[byte]string{
 	equal: "? = ?", differs: "? <> ?", less: "? < ?", greater: "? > ?", atMost: "? <= ?", atLeast: "? >= ?",
 }
 
-// maxPattern is the longest like pattern: SQLite refuses longer ones.
-const maxPattern = 50000
-
 // resolve brings a comparison to its term. The null rules are the reference's
 // (section 1.10): null counts as empty text, zero or the earliest date where
 // that makes the comparison true.
@@ -131,7 +128,7 @@ func compareZero(v float64) int {
 
 func (e *engine) resolveLike(c *doctype.Compare, nullable bool) (term, error) {
 	pattern, _ := c.Value.(string)
-	if len(pattern) > maxPattern {
+	if len(pattern) > query.MaxPattern {
 		return term{}, fault.Invalid("", "The pattern for %s is too long", c.Field.Name)
 	}
 	if escapes := len(pattern) - len(strings.TrimRight(pattern, `\`)); escapes%2 == 1 {

@@ -12,8 +12,8 @@ import (
 // conn is where statements run: a pool, a transaction, the one writer.
 type conn interface {
 	// query hands each row of a statement to fn; the slice is only valid during the
-	// call. It reads every row, also when fn has failed: an unfinished RETURNING
-	// keeps SQLite from moving its log into the file.
+	// call. It reads every row of what is no list, also when fn has failed: an unfinished
+	// RETURNING keeps SQLite from moving its log into the file.
 	query(ctx context.Context, st *statement, args []any, fn rowFunc) error
 	exec(ctx context.Context, st *statement, args []any) (int64, error)
 }
@@ -85,20 +85,20 @@ func (s *Store) query(ctx context.Context, c conn, st *statement, args []any, fn
 }
 
 // scan reads and closes what a pool of database/sql answered.
-func scan(rows *sql.Rows, err error, columns int, fn rowFunc) error {
+func scan(rows *sql.Rows, err error, st *statement, fn rowFunc) error {
 	if err != nil {
 		return err
 	}
 	defer rows.Close() // when fn panics
-	err = scanRows(rows, columns, fn)
+	err = scanRows(rows, st, fn)
 	if closed := rows.Close(); err == nil {
 		err = closed
 	}
 	return err
 }
 
-func scanRows(rows *sql.Rows, columns int, fn rowFunc) error {
-	row := takeRow(columns)
+func scanRows(rows *sql.Rows, st *statement, fn rowFunc) error {
+	row := takeRow(len(st.cells))
 	defer row.put()
 	var failed error
 	for rows.Next() {
@@ -107,6 +107,9 @@ func scanRows(rows *sql.Rows, columns int, fn rowFunc) error {
 		}
 		if failed = rows.Scan(row.into...); failed == nil {
 			failed = fn(row.values)
+		}
+		if failed != nil && st.list {
+			break // the rest of a list is nobody's
 		}
 	}
 	if failed != nil {

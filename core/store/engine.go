@@ -19,6 +19,13 @@ type engine struct {
 	like, notLike string
 	in, notIn     string
 
+	// begin is that an operand is among the keys of rows, which are looked for
+	// first; unsorted an operand by which no index sorts.
+	begin, unsorted string
+	// apart keeps EXISTS from being worked out for all rows at once, where few are
+	// looked at.
+	apart string
+
 	// asText turns an operand of a kind into the text a client sees, for
 	// like; empty: it is text already.
 	asText [doctype.Rows]string
@@ -34,6 +41,7 @@ type engine struct {
 	// rows go one by one, which costs nothing where there is no network.
 	unnest *[doctype.Rows]string // type of the array, by kind
 
+	peeks       bool // the plan of a prepared statement is made for its arguments
 	keepsPlans  bool // a prepared statement may keep one plan for all its arguments
 	nullsClause bool // NULL sorts last unless told otherwise
 	rowLock     bool // SELECT ... FOR UPDATE
@@ -46,6 +54,7 @@ type engine struct {
 	isKey func(what string) bool // whether a duplicate is of a primary key, by what its diagnosis names
 
 	columnsQuery string // names and types of a table's columns
+	integrity    string // a statement that answers with what is damaged, or "ok"; empty: there is none
 	indexesQuery string // names of a table's indexes but the primary key's, and whether each is valid
 }
 
@@ -60,6 +69,8 @@ var sqliteEngine = engine{
 	like:      `? LIKE ? ESCAPE '\'`,
 	notLike:   `? NOT LIKE ? ESCAPE '\'`,
 	in:        `? IN (SELECT value FROM json_each(?))`,
+	begin:     `? IN (SELECT ?.? FROM ? AS ? WHERE ?)`,
+	unsorted:  `+?`,
 	notIn:     `? NOT IN (SELECT value FROM json_each(?))`,
 	list:      jsonList,
 	sumInt:    "SUM(?)",
@@ -68,7 +79,9 @@ var sqliteEngine = engine{
 	asText: [doctype.Rows]string{
 		doctype.Int: "CAST(? AS TEXT)", doctype.Check: "CAST(? AS TEXT)", doctype.Float: "CAST(? AS TEXT)",
 	},
+	peeks:        true,
 	isKey:        func(what string) bool { return what == "name" },
+	integrity:    `PRAGMA integrity_check`,
 	columnsQuery: `SELECT name, type FROM pragma_table_info(?)`,
 	indexesQuery: `SELECT name, 'valid' FROM pragma_index_list(?) WHERE origin = 'c'`,
 }
@@ -85,6 +98,9 @@ var postgresEngine = engine{
 	like:      `? ILIKE ? COLLATE "C" ESCAPE '\'`,
 	notLike:   `? NOT ILIKE ? COLLATE "C" ESCAPE '\'`,
 	in:        `? = ANY(?)`,
+	begin:     `? = ANY(ARRAY(SELECT ?.? FROM ? AS ? WHERE ?))`,
+	unsorted:  `? + interval '0'`,
+	apart:     " OFFSET 0",
 	notIn:     `? <> ALL(?)`,
 	list:      arrayList,
 	sumInt:    "CAST(SUM(?) AS bigint)",

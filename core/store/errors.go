@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"time"
 
 	"armature/core/doctype"
 	"armature/core/fault"
@@ -20,6 +21,7 @@ const (
 	other     class = iota
 	duplicate       // a unique value is taken; what says which
 	again           // the transaction lost a race and may be run again
+	another         // a view asks again, and was to ask once: it needs a transaction
 	redrawn         // a name is taken that was drawn: another may be
 	raced           // a unique value is taken, perhaps by one who won a race
 	lockBusy        // DDL did not get its lock in time
@@ -71,7 +73,8 @@ func (s *Store) explain(err error, dt *doctype.DocType, name string) error {
 	case lost, away:
 		return fault.Wrap(fault.Unavailable, "", err, "The database is not available; try again later")
 	case full:
-		return fault.Wrap(fault.Unavailable, "", err, "The disk of the database is full; nothing can be saved until there is room again")
+		s.fullAt.Store(time.Now().UnixNano())
+		return fault.Full(err, "The disk of the database is full; nothing can be saved until there is room again")
 	case frozen:
 		return fault.Wrap(fault.Unavailable, "", err, "The database can only be read now; nothing can be saved")
 	case tooLong:
@@ -97,6 +100,16 @@ func duplicateFault(err error, dt *doctype.DocType, name, what string) error {
 		}
 	}
 	return fault.Wrap(fault.Conflict, "DuplicateEntryError", err, "%s %s already exists", dt.Name, name)
+}
+
+// fullFor is how long after a failure for want of room a database counts as full.
+const fullFor = 10 * time.Second
+
+// Full reports whether a write has just failed because the disk of the database is
+// full. Who stops writing is not told: after ten seconds it is tried again.
+func (s *Store) Full() bool {
+	at := s.fullAt.Load()
+	return at != 0 && time.Since(time.Unix(0, at)) < fullFor
 }
 
 // diagnose asks the engine first and then knows what is common to all drivers.

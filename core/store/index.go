@@ -33,6 +33,9 @@ func (s *Store) indexesOf(dt *doctype.DocType) []index {
 		all = append(all, newIndex(dt, false, dt.Columns[doctype.ColParent], dt.Columns[doctype.ColParentType],
 			dt.Columns[doctype.ColParentField], dt.Columns[doctype.ColIdx]))
 	}
+	if dt.AsksOwner() {
+		all = append(all, newIndex(dt, false, dt.Columns[doctype.ColOwner]))
+	}
 	for _, f := range dt.Columns {
 		switch {
 		case f.Unique:

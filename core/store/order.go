@@ -34,7 +34,10 @@ func (b *selection) order() {
 		if o.Field == nil {
 			continue
 		}
-		if o.Field.Numbered {
+		if b.how == seeking {
+			// Not as an index has it: the few that are found are sorted.
+			b.sort(expr(b.s.engine.unsorted, b.operand(o.Operand)), nullable(o.Operand), o.Desc)
+		} else if o.Field.Numbered {
 			b.sortNumber(o.Operand, o.Desc)
 		} else {
 			b.sort(b.folded(o.Operand, extremeOf(o.Desc)+"(?)"), nullable(o.Operand), o.Desc)
@@ -158,7 +161,7 @@ func (pg page) AppendQuery(gen schema.QueryGen, dst []byte) (_ []byte, err error
 func (b *selection) paged() page {
 	pg := page{list: b.q, unlimited: b.s.engine.unlimited}
 	switch _, planned := onePlan(b.sel); {
-	case planned:
+	case planned, b.how != plainly:
 		pg.literal = b.sel.Length
 	case b.sel.Length > 0:
 		pg.length = b.p.next()

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -25,22 +26,47 @@ type counterRow struct {
 	Value int64  `bun:"value,notnull,type:bigint"`
 }
 
+// settledRow changes whenever a change of the DocTypes is about to be committed.
+// The one of schemaRow stays locked for as long as tables are being changed, which
+// nobody else waits for.
+type settledRow struct {
+	bun.BaseModel `bun:"table:armature_settled"`
+
+	ID      int64 `bun:"id,pk,type:bigint"`
+	Changes int64 `bun:"changes,notnull,type:bigint"`
+}
+
 // ownStatements run on the store's own tables.
 type ownStatements struct {
-	versions, lockSchema, bumpSchema, bumpEpoch, next, giveBack *statement
+	versions, settled, lockSchema, keepSchema, bumpSchema, settle, bumpEpoch, next, giveBack,
+	copyCounters, dropCounters *statement
 }
 
 func (s *Store) newOwnStatements() ownStatements {
-	p, back := s.engine.params(), s.engine.params()
+	p, back, copied, dropped := s.engine.params(), s.engine.params(), s.engine.params(), s.engine.params()
 	number := []cell{{}}
+	keep := ""
+	if s.engine.rowLock {
+		keep = " FOR SHARE OF armature_settled"
+	}
 	return ownStatements{
-		versions:   s.fixed([]cell{{}, {}}, "SELECT version, epoch FROM armature_schema WHERE id = 1"),
+		versions: s.fixed([]cell{{}, {}}, "SELECT version, epoch FROM armature_schema WHERE id = 1"),
+		settled:  s.fixed(number, "SELECT changes FROM armature_settled WHERE id = 1"),
+		keepSchema: s.fixed(number, "SELECT version FROM armature_schema, armature_settled "+
+			"WHERE armature_schema.id = 1 AND armature_settled.id = 1"+keep),
+		settle:     s.fixed(nil, "UPDATE armature_settled SET changes = changes + 1 WHERE id = 1"),
 		lockSchema: s.fixed(number, "SELECT version FROM armature_schema WHERE id = 1 FOR UPDATE"),
 		bumpSchema: s.fixed(number, "UPDATE armature_schema SET version = version + 1 WHERE id = 1 RETURNING version"),
 		bumpEpoch:  s.fixed(nil, "UPDATE armature_schema SET epoch = epoch + 1 WHERE id = 1"),
 		next: s.fixed(number, "INSERT INTO armature_counter (name, value) VALUES (?, 1) "+
 			"ON CONFLICT (name) DO UPDATE SET value = armature_counter.value + 1 RETURNING value", p.next()),
 		giveBack: s.fixed(nil, "UPDATE armature_counter SET value = value - 1 WHERE name = ? AND value = ?", back.next(), back.next()),
+		copyCounters: s.fixed(nil, "INSERT INTO armature_counter (name, value) "+
+			"SELECT CAST(? AS TEXT) || substr(name, length(CAST(? AS TEXT)) + 1), value FROM armature_counter "+
+			"WHERE substr(name, 1, length(CAST(? AS TEXT))) = CAST(? AS TEXT) "+
+			"ON CONFLICT (name) DO UPDATE SET value = excluded.value", copied.next(), copied.next(), copied.next(), copied.next()),
+		dropCounters: s.fixed(nil, "DELETE FROM armature_counter WHERE substr(name, 1, length(CAST(? AS TEXT))) = CAST(? AS TEXT)",
+			dropped.next(), dropped.next()),
 	}
 }
 
@@ -57,17 +83,20 @@ func (s *Store) fixed(cells []cell, format string, args ...any) *statement {
 // processes may do so at once: the loser of that race tries again. A database
 // that was opened before is only read.
 func (s *Store) createOwnTables(ctx context.Context) error {
-	found := false
-	err := s.query(ctx, s.backend.reader(), s.own.versions, nil, func([]any) error {
-		found = true
-		return nil
-	})
-	if err == nil && found {
+	found := 0
+	var err error
+	for _, st := range []*statement{s.own.versions, s.own.settled} {
+		err = errors.Join(err, s.query(ctx, s.backend.reader(), st, nil, func([]any) error {
+			found++
+			return nil
+		}))
+	}
+	if err == nil && found == 2 {
 		return nil
 	}
-	return s.retry(ctx, time.Now().Add(s.retryFor), func() (class, error) {
+	return s.retry(ctx, time.Now().Add(s.retryFor), nil, func() (class, error) {
 		err := s.backend.brief(ctx, func(c conn) error {
-			for _, model := range []any{(*schemaRow)(nil), (*counterRow)(nil)} {
+			for _, model := range []any{(*schemaRow)(nil), (*settledRow)(nil), (*counterRow)(nil)} {
 				if err := s.ddl(ctx, c, s.bun.NewCreateTable().Model(model).IfNotExists()); err != nil {
 					return err
 				}
@@ -77,8 +106,10 @@ func (s *Store) createOwnTables(ctx context.Context) error {
 					return err
 				}
 			}
-			return s.ddl(ctx, c, expr("INSERT INTO armature_schema (id, version, epoch) VALUES (1, 0, 0) "+
-				"ON CONFLICT (id) DO NOTHING"))
+			return errors.Join(
+				s.ddl(ctx, c, expr("INSERT INTO armature_settled (id, changes) VALUES (1, 0) ON CONFLICT (id) DO NOTHING")),
+				s.ddl(ctx, c, expr("INSERT INTO armature_schema (id, version, epoch) VALUES (1, 0, 0) ON CONFLICT (id) DO NOTHING")),
+			)
 		})
 		d := s.diagnose(err)
 		if d.class == duplicate {

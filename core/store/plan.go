@@ -1,6 +1,8 @@
 package store
 
 import (
+	"github.com/uptrace/bun"
+
 	"armature/core/doctype"
 	"armature/core/query"
 )
@@ -44,10 +46,18 @@ func onePlan(sel *doctype.Select) (by *doctype.Field, ok bool) {
 // tell the planner that the first sort key is constant. Left to itself it may
 // walk the index on modified alone and throw away, for a rare value, every row
 // of the table.
+//
+// Nor may it take the range for so short that sorting it is cheaper than reading it
+// in order, which it does where it does not know how many rows there are. So it is
+// told neither the value, which a subquery hides whatever the mode the statement is
+// run in, nor that the two bounds are about the same field, which a comparison of
+// rows hides: it takes each for a third of the table.
 func (b *selection) pin(by *doctype.Field) {
 	o := doctype.Operand{Field: by}
-	value := b.p.next()
-	b.q.Where("? >= ? AND ? <= ?", b.operand(o), value, b.operand(o), value)
+	modified := doctype.Operand{Field: b.sel.DocType.Columns[doctype.ColModified]}
+	value := expr("(SELECT CAST(? AS ?))", b.p.next(), bun.Safe(b.s.engine.columnTypes[by.Kind]))
+	b.q.Where("? >= ? AND (?, ?) <= (?, CAST('infinity' AS ?))", b.operand(o), value,
+		b.operand(o), b.operand(modified), value, bun.Safe(b.s.engine.columnTypes[doctype.Datetime]))
 	b.sort(b.operand(o), nullable(o), b.sel.Order[0].Desc)
 	b.order()
 }

@@ -60,7 +60,7 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 		return nil, err
 	}
 	b := &postgresBackend{
-		writes: postgresPool(config, writers, o),
+		writes: postgresPool(config, writers, o, stdlib.OptionAfterConnect(asksForSerializable)),
 		turns:  newAdmission(writers-1, o.WriteWait),
 		views:  make(chan struct{}, max(1, (writers-1)/2)),
 		wait:   o.WriteWait,
@@ -72,11 +72,15 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 	b.lists = postgresPool(planned, o.MaxConns, o)
 	generic := config.Copy()
 	generic.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+	// An index serves what it keeps plans for; what the planner thinks of values
+	// that it has not seen must not lead it to read whole tables.
+	generic.RuntimeParams["enable_seqscan"] = "off"
 	b.kept = postgresPool(generic, 2*o.MaxConns, o)
 
 	db := bun.NewDB(b.writes, pgdialect.New())
 	e := postgresEngine
-	if e.collate, err = prepareSchema(ctx, db, schema); err != nil {
+	// On lists: it says nothing of isolation, and a standby knows no serializable.
+	if e.collate, err = prepareSchema(ctx, bun.NewDB(b.lists, pgdialect.New()), schema); err != nil {
 		err = fmt.Errorf("open PostgreSQL schema %s: %w", schema, err)
 		return nil, errors.Join((&Store{backend: b}).explain(err, nil, ""), b.close())
 	}
@@ -106,15 +110,20 @@ func postgresConfig(dsn, schema string) (*pgx.ConnConfig, error) {
 	}
 	config.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize()
 	config.RuntimeParams["DateStyle"] = "ISO"
+	// Compiling a statement takes longer than any that the platform sends.
+	if _, said := config.RuntimeParams["jit"]; !said {
+		config.RuntimeParams["jit"] = "off"
+	}
 	return config, nil
 }
 
-func postgresPool(config *pgx.ConnConfig, conns int, o Options) *sql.DB {
+func postgresPool(config *pgx.ConnConfig, conns int, o Options, more ...stdlib.OptionOpenDB) *sql.DB {
+	connector := stdlib.GetConnector(*config, append(more, stdlib.OptionResetSession(stillThere))...)
 	var db *sql.DB
 	if o.Budget != nil {
-		db = o.Budget.openPool(config, conns, o.WriteWait)
+		db = o.Budget.openPool(connector, conns, o.WriteWait)
 	} else {
-		db = stdlib.OpenDB(*config, stdlib.OptionResetSession(stillThere))
+		db = sql.OpenDB(connector)
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
@@ -155,12 +164,12 @@ func prepareSchema(ctx context.Context, db *bun.DB, schema string) (collate stri
 
 func (b *postgresBackend) reader() conn { return b }
 
-// once runs one statement by itself, which is a transaction.
+// once runs one statement as a transaction.
 func (b *postgresBackend) once(ctx context.Context, many bool, fn func(conn) error) error {
 	if many {
 		return b.brief(ctx, fn)
 	}
-	return fn(b)
+	return fn(postgresOnce{b})
 }
 
 func (b *postgresBackend) brief(ctx context.Context, fn func(conn) error) error {

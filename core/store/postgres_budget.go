@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"armature/core/fault"
@@ -130,8 +129,8 @@ func (b *Budget) reclaim() {
 }
 
 // openPool opens a pool whose connections count.
-func (b *Budget) openPool(config *pgx.ConnConfig, conns int, patience time.Duration) *sql.DB {
-	db := sql.OpenDB(budgeted{stdlib.GetConnector(*config, stdlib.OptionResetSession(stillThere)), b, patience})
+func (b *Budget) openPool(connector driver.Connector, conns int, patience time.Duration) *sql.DB {
+	db := sql.OpenDB(budgeted{connector, b, patience})
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pools[db] = conns

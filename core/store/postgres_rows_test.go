@@ -66,7 +66,7 @@ func TestPostgresValues(t *testing.T) {
 	st := &statement{text: "SELECT " + strings.Join(expressions, ", "), cells: make([]cell, len(expressions))}
 	var want, got []any
 	rows, err := b.kept.QueryContext(t.Context(), st.text)
-	if err := scan(rows, err, len(expressions), func(v []any) error { want = append(want, v...); return nil }); err != nil {
+	if err := scan(rows, err, &statement{cells: make([]cell, len(expressions))}, func(v []any) error { want = append(want, v...); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for _, fleeting := range []bool{false, true} {

@@ -92,7 +92,7 @@ func (s *statements) query(ctx context.Context, st *statement, args []any, fn ro
 	}
 	defer p.release()
 	rows, err := p.stmt.QueryContext(ctx, args...)
-	return scan(rows, err, len(st.cells), fn)
+	return scan(rows, err, st, fn)
 }
 
 func (p *prepared) drop() {

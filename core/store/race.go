@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"armature/core/doctype"
+	"armature/core/document"
 )
 
 // race is what one call of Write goes through until it has committed: its
@@ -17,6 +18,7 @@ type race struct {
 	first    claim   // what the latest attempt began with
 	leave    func()  // what it queued for
 	numbers  numbers
+	trial    document.Trial
 }
 
 func (s *Store) newRace() *race {

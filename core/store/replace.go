@@ -60,3 +60,14 @@ func (t *tx) Return(ctx context.Context, counter string, value int64) error {
 		return err
 	})
 }
+
+// MoveCounters implements document.Tx.
+func (t *tx) MoveCounters(ctx context.Context, from, to string) error {
+	return t.write(ctx, nil, "", false, func(c conn) error {
+		if _, err := t.s.exec(ctx, c, t.s.own.copyCounters, []any{to, from, from, from}); err != nil {
+			return err
+		}
+		_, err := t.s.exec(ctx, c, t.s.own.dropCounters, []any{from, from})
+		return err
+	})
+}

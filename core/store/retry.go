@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"armature/core/document"
 	"armature/core/fault"
 )
 
@@ -15,20 +16,21 @@ const maxDraws = 3
 // retry runs attempt until it ends otherwise than by a lost race: until the
 // deadline for serialization failures, deadlocks and locks waited for in vain,
 // once more for a duplicate that may be one, some times for a drawn name, twice for a connection that broke
-// before the commit, for as long as Options.LockWait where a change of a table
+// before the commit, at once for a view that needs a transaction, for as long as Options.LockWait where a change of a table
 // waits for its lock. Between attempts nothing is held. A commit whose outcome
-// is unknown is never run again.
-func (s *Store) retry(ctx context.Context, deadline time.Time, attempt func() (class, error)) error {
+// is unknown is never run again, nor is one whose trial is spent.
+func (s *Store) retry(ctx context.Context, deadline time.Time, trial *document.Trial, attempt func() (class, error)) error {
 	begun := time.Now()
 	races, draws := 0, 0
 	for n := 1; ; n++ {
 		why, err := attempt()
 		var unknown unknownOutcome
-		if err == nil || errors.As(err, &unknown) {
+		if err == nil || errors.As(err, &unknown) || trial != nil && trial.Spent() {
 			return err
 		}
 		var pause time.Duration
 		switch {
+		case why == another:
 		case why == again && time.Now().Before(deadline):
 			pause = jitter(time.Duration(min(n, 8)) * 2 * time.Millisecond)
 		case why == raced && races == 0:

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
@@ -10,10 +11,10 @@ import (
 )
 
 // listStatement is the statement of a list and its arguments.
-func (s *Store) listStatement(sel *doctype.Select) (*statement, []any, error) {
+func (s *Store) listStatement(sel *doctype.Select, how way) (*statement, []any, error) {
 	k := s.takeKeyer()
 	defer k.put()
-	if err := k.list(sel); err != nil {
+	if err := k.list(sel, how); err != nil {
 		return nil, nil, err
 	}
 	shapes := s.types.shapes(sel.DocType)
@@ -21,6 +22,8 @@ func (s *Store) listStatement(sel *doctype.Select) (*statement, []any, error) {
 		return st, k.args, nil
 	}
 	b := s.selection(sel)
+	b.how = how
+	b.p.hidden = s.engine.peeks && how != plainly
 	cells, err := b.columns()
 	if err != nil {
 		return nil, nil, err
@@ -35,6 +38,7 @@ func (s *Store) listStatement(sel *doctype.Select) (*statement, []any, error) {
 		if err := b.where(); err != nil {
 			return nil, nil, err
 		}
+		b.newest()
 		b.group()
 		b.order()
 	}
@@ -42,7 +46,7 @@ func (s *Store) listStatement(sel *doctype.Select) (*statement, []any, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	st := &statement{text: text, dt: sel.DocType, cells: cells, list: true, planned: planned}
+	st := &statement{text: text, dt: sel.DocType, cells: cells, list: true, planned: planned || how != plainly}
 	return k.keep(shapes, st), k.args, nil
 }
 
@@ -87,16 +91,12 @@ func (s *Store) countStatement(sel *doctype.Select) (*statement, []any, error) {
 
 // AppendRows implements document.Tx.
 func (t *tx) AppendRows(ctx context.Context, dst []byte, sel *doctype.Select, asArrays bool) ([]byte, int, error) {
-	st, args, err := t.s.listStatement(sel)
-	if err != nil {
-		return dst, 0, err
-	}
 	appendRow := appendObject
 	if asArrays {
 		appendRow = appendArray
 	}
 	out, n := dst, 0
-	err = t.read(ctx, st, "", args, func(values []any) error {
+	err := t.list(ctx, sel, func() { out, n = dst, 0 }, func(st *statement, values []any) error {
 		if n > 0 {
 			out = append(out, ',')
 		}
@@ -112,14 +112,25 @@ func (t *tx) AppendRows(ctx context.Context, dst []byte, sel *doctype.Select, as
 
 // Rows implements document.Tx. fn must not use the Tx.
 func (t *tx) Rows(ctx context.Context, sel *doctype.Select, fn func(values []any) error) error {
-	st, args, err := t.s.listStatement(sel)
-	if err != nil {
-		return err
+	if !choosy(sel) {
+		return t.rowsOf(ctx, sel, plainly, func(st *statement, values []any) error {
+			canonicalRow(st.cells, values)
+			return fn(values)
+		})
 	}
-	return t.read(ctx, st, "", args, func(values []any) error {
+	var page [][]any // shown once it is known to be the page
+	err := t.list(ctx, sel, func() { page = page[:0] }, func(st *statement, values []any) error {
+		values = slices.Clone(values)
 		canonicalRow(st.cells, values)
-		return fn(values)
+		page = append(page, values)
+		return nil
 	})
+	for _, values := range page {
+		if err == nil {
+			err = fn(values)
+		}
+	}
+	return err
 }
 
 // Count implements document.Tx.

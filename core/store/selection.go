@@ -18,6 +18,7 @@ type selection struct {
 	p   *params
 	q   *bun.SelectQuery
 
+	how   way
 	named bool // columns are named with their table: there are several
 }
 
@@ -71,7 +72,7 @@ func (b *selection) from() error {
 
 // filter is the SQL of a filter; nil when there is none.
 func (b *selection) filter(f doctype.Where) (schema.QueryAppender, error) {
-	w := &whereBuilder{e: &b.s.engine, p: b.p, operand: b.operand}
+	w := &whereBuilder{e: &b.s.engine, p: b.p, how: b.how, operand: b.operand}
 	err := b.s.engine.walkWhere(f, w)
 	return w.out, err
 }

@@ -86,11 +86,12 @@ func (k *keyer) from(sel *doctype.Select) error {
 }
 
 // list is the key of a list.
-func (k *keyer) list(sel *doctype.Select) error {
+func (k *keyer) list(sel *doctype.Select, how way) error {
 	if len(sel.Columns) > maxOutputs {
 		return fault.Invalid("", "A list may have %d columns", maxOutputs)
 	}
 	k.key = append(k.key, 'S')
+	k.number(int(how))
 	if err := k.from(sel); err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ func (k *keyer) list(sel *doctype.Select) error {
 	}
 	k.groups(sel)
 	switch _, planned := onePlan(sel); {
-	case planned:
+	case planned, how != plainly:
 		k.number(sel.Length + 1)
 	case sel.Length > 0:
 		k.number(1)
@@ -188,9 +189,11 @@ func (k *keyer) enter(s *doctype.Some) {
 	k.terms++
 	k.key = append(k.key, 'x')
 	k.flag(s.Not)
+	k.flag(s.Begin)
 	k.operand(s.Of)
 	k.number(int(k.s.types.shapes(s.Target).id))
 	k.field(s.Key)
+	k.field(s.Below)
 }
 
 func (k *keyer) leave() { k.key = append(k.key, ';') }

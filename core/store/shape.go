@@ -1,6 +1,7 @@
 package store
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,24 +18,30 @@ type statement struct {
 	list    bool             // a list, whose best plan depends on its values
 	planned bool             // a list for which it does not: see onePlan
 
+	seeks    seeks
 	fleeting bool // run once: not worth preparing
 
-	took atomic.Int64 // moving average of how long a list took, in ns
+	worst atomic.Int64 // how long the longest of the last thousands of runs took, in ns; 0: none ran
 }
 
-// worthCancelling is how long a list takes on average before it is run under
-// its context. Watching one costs as much as a small list, so quick shapes are
-// left to end by themselves.
+// worthCancelling is how long a list takes at worst before it is run under its
+// context. Watching one costs a fifth of a small list, so shapes that are known
+// to be quick are left to end by themselves.
 const worthCancelling = 5 * time.Millisecond
 
+// cancellable reports whether a run may take long: nothing is known of the
+// shape, one of the last runs did, or how long a row takes is the client's choice.
 func (st *statement) cancellable() bool {
-	return st.list && time.Duration(st.took.Load()) > worthCancelling
+	worst := st.worst.Load()
+	return st.list && (worst == 0 || time.Duration(worst) > worthCancelling || strings.Contains(st.text, "LIKE "))
 }
 
-// note counts a run for the average; that two at once may lose one is no harm.
+// note counts a run. A slow one is forgotten in thousands of quick ones, so that
+// nobody hides slow values behind quick ones; that two at once may lose one is
+// no harm.
 func (st *statement) note(d time.Duration) {
-	took := st.took.Load()
-	st.took.Store(took + (int64(d)-took)/8)
+	worst := st.worst.Load()
+	st.worst.Store(max(int64(d), worst-worst/1024))
 }
 
 // cell is one output column.

@@ -59,7 +59,7 @@ func (s *Store) Load(ctx context.Context, dt *doctype.DocType, rows [][]any) err
 	if len(rows) == 0 {
 		return nil
 	}
-	err := s.retry(ctx, time.Now().Add(s.retryFor), func() (class, error) {
+	err := s.retry(ctx, time.Now().Add(s.retryFor), nil, func() (class, error) {
 		err := s.backend.brief(ctx, func(c conn) error {
 			if s.engine.unnest != nil {
 				return s.insertAtOnce(ctx, c, dt, rows)
@@ -91,6 +91,11 @@ func (s *Store) SetCounter(ctx context.Context, name string, value int64) error 
 // snapshot is a reader in a transaction. It takes one of the places for those that
 // read for long, so that there is a connection for what is read by itself.
 func (b *sqliteBackend) snapshot(ctx context.Context) (transaction, error) {
+	return b.view(ctx, 0)
+}
+
+// view is a snapshot whose statements end after a time; 0: they do not.
+func (b *sqliteBackend) view(ctx context.Context, limit time.Duration) (transaction, error) {
 	if err := takePlace(ctx, b.views, b.writer.wait); err != nil {
 		return nil, err
 	}
@@ -99,22 +104,24 @@ func (b *sqliteBackend) snapshot(ctx context.Context) (transaction, error) {
 		<-b.views
 		return nil, err
 	}
-	return &sqliteSnapshot{tx, b}, nil
+	return &sqliteSnapshot{tx, b, limit}, nil
 }
 
 // sqliteSnapshot is a reader in a transaction, with the statements of the pool.
 type sqliteSnapshot struct {
-	tx *sql.Tx
-	b  *sqliteBackend
+	tx    *sql.Tx
+	b     *sqliteBackend
+	limit time.Duration // of one statement; 0: none
 }
 
 func (r *sqliteSnapshot) query(ctx context.Context, st *statement, args []any, fn rowFunc) error {
-	if !st.cancellable() {
-		ctx = context.WithoutCancel(ctx)
-	}
+	return st.watched(ctx, r.limit, func(ctx context.Context) error { return r.run(ctx, st, args, fn) })
+}
+
+func (r *sqliteSnapshot) run(ctx context.Context, st *statement, args []any, fn rowFunc) error {
 	if st.fleeting {
 		rows, err := r.tx.QueryContext(ctx, st.text, args...)
-		return scan(rows, err, len(st.cells), fn)
+		return scan(rows, err, st, fn)
 	}
 	p, err := r.b.texts.take(ctx, st.text)
 	if err != nil {
@@ -123,7 +130,7 @@ func (r *sqliteSnapshot) query(ctx context.Context, st *statement, args []any, f
 	defer p.release()
 	stmt := r.tx.StmtContext(ctx, p.stmt)
 	rows, err := stmt.QueryContext(ctx, args...)
-	return errors.Join(scan(rows, err, len(st.cells), fn), stmt.Close())
+	return errors.Join(scan(rows, err, st, fn), stmt.Close())
 }
 
 func (r *sqliteSnapshot) exec(context.Context, *statement, []any) (int64, error) {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
@@ -19,7 +18,7 @@ import (
 
 // sqliteBackend is a file with any number of readers and one writer.
 type sqliteBackend struct {
-	pool   *sql.DB // readers
+	pool   *sqlitePool // readers
 	texts  *statements
 	writer *writer
 	views  chan struct{} // places for transactions that only read
@@ -44,18 +43,18 @@ func OpenSQLite(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, (&Store{backend: &sqliteBackend{}}).explain(fmt.Errorf("open SQLite file %s: %w", path, err), nil, "")
 	}
-	pool, err := sql.Open("sqlite", sqliteDSN(path, readWait, "query_only(1)", "cache_size(-2000)"))
+	pool, err := openSQLitePool(sqliteDSN(path, readWait, "query_only(1)", "cache_size(-2000)"))
 	if err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	pool.SetMaxOpenConns(2 * o.MaxConns) // half of them for views
-	pool.SetMaxIdleConns(o.MaxConns)
+	pool.SetMaxIdleConns(2 * o.MaxConns) // fewer, and they would be opened and closed all the time
 	pool.SetConnMaxIdleTime(time.Minute)
-	b := &sqliteBackend{pool: pool, texts: newStatements(pool, maxPrepared), writer: w, views: make(chan struct{}, o.MaxConns), gone: make(chan struct{})}
+	b := &sqliteBackend{pool: pool, texts: newStatements(pool.DB, maxPrepared), writer: w, views: make(chan struct{}, o.MaxConns), gone: make(chan struct{})}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	b.stop = stop
 	go b.checkpoints(background, o)
-	return newStore(ctx, sqliteEngine, bun.NewDB(pool, sqlitedialect.New()), b, o)
+	return newStore(ctx, sqliteEngine, bun.NewDB(pool.DB, sqlitedialect.New()), b, o)
 }
 
 // makePrivate makes a missing file readable by its owner only: SQLite would let
@@ -69,9 +68,10 @@ func makePrivate(path string) error {
 }
 
 // sqliteDSN names a file and the pragmas of its connections. Text in double
-// quotes is never taken for a string: a misspelt column is an error.
+// quotes is never taken for a string: a misspelt column is an error. The file
+// is there, and a connection never makes it: who removed it meant it.
 func sqliteDSN(path string, wait time.Duration, pragmas ...string) string {
-	v := url.Values{"_dqs": {"0"}, "_error_rc": {"1"}}
+	v := url.Values{"_dqs": {"0"}, "_error_rc": {"1"}, "mode": {"rw"}}
 	// The time-out comes first: setting the others may have to wait.
 	v["_pragma"] = append([]string{fmt.Sprintf("busy_timeout(%d)", wait.Milliseconds()), "temp_store(MEMORY)"}, pragmas...)
 	u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: v.Encode()}
@@ -80,17 +80,15 @@ func sqliteDSN(path string, wait time.Duration, pragmas ...string) string {
 
 func (b *sqliteBackend) reader() conn { return b }
 
-// query runs a statement on a reader. Watching a context costs as much as a
-// small list, so only shapes known to be slow can be cancelled.
+// query runs a statement on a reader.
 func (b *sqliteBackend) query(ctx context.Context, st *statement, args []any, fn rowFunc) error {
-	if st.fleeting {
-		rows, err := b.pool.QueryContext(ctx, st.text, args...)
-		return scan(rows, err, len(st.cells), fn)
-	}
-	if !st.cancellable() {
-		ctx = context.WithoutCancel(ctx)
-	}
-	return b.texts.query(ctx, st, args, fn)
+	return st.watched(ctx, statementTime, func(ctx context.Context) error {
+		if st.fleeting {
+			rows, err := b.pool.QueryContext(ctx, st.text, args...)
+			return scan(rows, err, st, fn)
+		}
+		return b.texts.query(ctx, st, args, fn)
+	})
 }
 
 func (b *sqliteBackend) exec(context.Context, *statement, []any) (int64, error) {
@@ -100,7 +98,7 @@ func (b *sqliteBackend) exec(context.Context, *statement, []any) (int64, error) 
 // begin takes no turn: there is one writer. One that only reads gets a reader.
 func (b *sqliteBackend) begin(ctx context.Context, o terms) (transaction, error) {
 	if o.reads {
-		return b.snapshot(ctx)
+		return b.view(ctx, statementTime)
 	}
 	return b.writer.begin(ctx, o.party)
 }
@@ -133,6 +131,8 @@ func (b *sqliteBackend) diagnose(err error) diagnosis {
 	switch e.Code() {
 	case sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE:
 		return diagnosis{duplicate, columnOf(e.Error())}
+	case sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE:
+		return diagnosis{class: full} // a quota, a limit of the process, or shared memory on a full disk
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:

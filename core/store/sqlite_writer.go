@@ -13,7 +13,7 @@ import (
 // leads. So a lone write changes no goroutine, and sixteen share one sync of
 // the disk.
 type writer struct {
-	db    *sql.DB
+	db    *sqlitePool
 	conn  *sql.Conn
 	texts *statements
 	*admission
@@ -42,7 +42,7 @@ func openWriter(ctx context.Context, path string, o Options) (*writer, error) {
 	if o.Durability == Crash {
 		sync = "synchronous(NORMAL)"
 	}
-	db, err := sql.Open("sqlite", sqliteDSN(path, min(readWait, o.WriteWait), "journal_mode(WAL)", sync, "cache_size(-2000)", "journal_size_limit(67108864)"))
+	db, err := openSQLitePool(sqliteDSN(path, min(readWait, o.WriteWait), "journal_mode(WAL)", sync, "cache_size(-2000)", "journal_size_limit(67108864)"))
 	if err != nil {
 		return nil, err
 	}
@@ -121,14 +121,13 @@ func (w *writer) abandon() { _ = w.control("ROLLBACK") }
 
 // query runs a statement for whoever has the writer.
 func (w *writer) query(ctx context.Context, st *statement, args []any, fn rowFunc) error {
-	if !st.cancellable() {
-		ctx = context.Background()
-	}
-	if st.fleeting {
-		rows, err := w.conn.QueryContext(ctx, st.text, args...)
-		return scan(rows, err, len(st.cells), fn)
-	}
-	return w.texts.query(ctx, st, args, fn)
+	return st.watched(ctx, statementTime, func(ctx context.Context) error {
+		if st.fleeting {
+			rows, err := w.conn.QueryContext(ctx, st.text, args...)
+			return scan(rows, err, st, fn)
+		}
+		return w.texts.query(ctx, st, args, fn)
+	})
 }
 
 // exec runs a statement for whoever has the writer. Nothing interrupts it: it

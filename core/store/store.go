@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -90,6 +91,7 @@ type Store struct {
 	retryFor time.Duration
 
 	contention *contention
+	fullAt     atomic.Int64 // when a write last found the disk full, in nanoseconds of the epoch
 }
 
 var _ document.Store = (*Store)(nil)
@@ -125,25 +127,41 @@ func (s *Store) Read(ctx context.Context, fn func(document.Tx) error) error {
 		return err
 	}
 	defer s.gate.leave()
-	return fn(&tx{s: s, kind: viewing, conn: s.backend.reader()})
+	t := &tx{s: s, kind: viewing, conn: s.backend.reader()}
+	t.aside.Begin(&t.trial)
+	err := fn(t)
+	t.aside.End()
+	return err
 }
 
 // View implements document.Store. A transaction that only read is committed, too:
 // what it has told is true only then.
-func (s *Store) View(ctx context.Context, fn func(document.Tx) error) error {
+func (s *Store) View(ctx context.Context, habit *document.Habit, fn func(document.Tx) error) error {
 	if err := s.gate.enter(); err != nil {
 		return err
 	}
 	defer s.gate.leave()
-	return s.retry(ctx, time.Now().Add(s.retryFor), func() (class, error) {
-		t := &tx{s: s, kind: viewing, moment: true}
+	var trial document.Trial
+	var t *tx
+	err := s.retry(ctx, time.Now().Add(s.retryFor), &trial, func() (class, error) {
+		t = &tx{s: s, kind: viewing, moment: true, glance: habit.Once() && t == nil}
+		t.aside.Begin(&trial)
 		err := s.runAlone(ctx, t, fn)
+		habit.Asked(t.asked)
 		return t.why, err
 	})
+	if !errors.Is(err, document.ErrReadOnly) { // it will be run with a writer
+		t.aside.End()
+	}
+	return err
 }
 
 // Pause implements document.Tx.
 func (t *tx) Pause(ctx context.Context) error {
+	t.glance = false // it cannot be run again
+	if t.moment && t.own == nil {
+		t.conn = nil
+	}
 	if !t.moment || t.own == nil {
 		return nil
 	}

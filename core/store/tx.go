@@ -29,12 +29,15 @@ type tx struct {
 
 	race   *race   // of the Write that this is an attempt of; nil: only reads
 	moment bool    // viewing: all statements in one transaction
+	glance bool    // viewing: there will be one, which needs none
+	asked  int     // viewing: statements
 	unset  []marks // savepoints to set when the transaction begins
 
 	at        claim   // what the latest statement is about
 	touched   []claim // what was locked or changed
 	predicate bool    // lost over what it had only read
 	checked   bool    // what is read now is checked by the write that follows
+	bumped    bool    // the DocTypes have changed
 	drawn     bool    // a name was taken that may have been drawn
 	looked    bool    // something was read, which may be why it wrote
 
@@ -48,6 +51,8 @@ type tx struct {
 	why     class // of failed
 	depth   int   // of savepoints
 	after   []func()
+	aside   document.Aside
+	trial   document.Trial // of what Read runs
 }
 
 var _ document.Tx = (*tx)(nil)
@@ -73,9 +78,10 @@ func (s *Store) write(ctx context.Context, mode document.Mode, fn func(document.
 	}
 	var t *tx
 	r := s.newRace()
-	err := s.retry(ctx, r.deadline, func() (class, error) {
+	err := s.retry(ctx, r.deadline, &r.trial, func() (class, error) {
 		r.numbers.again()
 		t = &tx{s: s, kind: whole, race: r}
+		t.aside.Begin(&r.trial)
 		defer r.end(t)
 		if mode == document.Guest {
 			t.party = document.PartyOf(ctx)
@@ -95,6 +101,7 @@ func (s *Store) write(ctx context.Context, mode document.Mode, fn func(document.
 	if mode == document.Single && errors.Is(err, document.ErrLost) {
 		return s.write(ctx, document.Brief, fn)
 	}
+	t.aside.End()
 	if errors.Is(err, document.ErrRollback) {
 		return nil
 	}
@@ -114,6 +121,9 @@ func (s *Store) runAlone(ctx context.Context, t *tx, fn func(document.Tx) error)
 		}
 	}()
 	if err := t.run(fn); err != nil || t.own == nil {
+		return err
+	}
+	if err := t.settle(ctx); err != nil {
 		return err
 	}
 	err := t.own.commit(ctx)
@@ -184,7 +194,15 @@ func (t *tx) ready(ctx context.Context, at claim) error {
 		return errors.New("store: the Tx is used while its rows are read")
 	case t.failed != nil:
 		return t.failed // lost on one of the databases, so lost on both
-	case t.conn != nil:
+	case t.glance && t.asked > 0:
+		t.asked++
+		t.why, t.failed = another, errBusy()
+		return t.failed
+	case t.glance:
+		t.conn = t.s.backend.reader()
+	}
+	t.asked++
+	if t.conn != nil {
 		return nil
 	}
 	own, err := t.begin(ctx, at)
@@ -265,7 +283,7 @@ func (t *tx) write(ctx context.Context, dt *doctype.DocType, name string, many b
 		return errTwice
 	}
 	t.wrote = true
-	err := t.s.retry(ctx, t.race.deadline, func() (class, error) {
+	err := t.s.retry(ctx, t.race.deadline, nil, func() (class, error) {
 		err := t.s.backend.once(ctx, many, fn)
 		why := t.s.diagnose(err).class
 		if why == lost {
@@ -376,6 +394,9 @@ func savepointAt(depth int) marks {
 	}
 	return newMarks(depth)
 }
+
+// Aside implements document.Tx.
+func (t *tx) Aside() *document.Aside { return &t.aside }
 
 // AfterCommit implements document.Tx.
 func (t *tx) AfterCommit(fn func()) { t.after = append(t.after, fn) }

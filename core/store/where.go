@@ -109,6 +109,7 @@ func (e *engine) walkWhere(w doctype.Where, v visitor) error {
 type whereBuilder struct {
 	e       *engine
 	p       *params
+	how     way
 	operand func(doctype.Operand) schema.QueryAppender
 	stack   []group
 	out     schema.QueryAppender
@@ -169,15 +170,44 @@ func (b *whereBuilder) leave() {
 	up, inner := b.outer[last], b.out
 	b.outer, b.operand, b.stack, b.out = b.outer[:last], up.operand, up.stack, up.out
 	format := "EXISTS (SELECT 1 FROM ? AS ? WHERE ?)"
+	if b.how != plainly {
+		format = "EXISTS (SELECT 1 FROM ? AS ? WHERE ?" + b.e.apart + ")"
+	}
 	if up.some.Not {
 		format = "NOT " + format
 	}
+	if up.some.Below != nil {
+		b.emit(below(up.some, b.operand(up.some.Of), alias, inner))
+		return
+	}
 	met := &joined{sep: " AND "}
+	if up.some.Begin {
+		if inner == nil {
+			inner = expr("1 = 1")
+		}
+		b.emit(expr(b.e.begin, b.operand(up.some.Of), alias, bun.Name(up.some.Key.Column), bun.Name(up.some.Target.Table), alias, inner))
+		return
+	}
 	met.add("?.? = ?", alias, bun.Name(up.some.Key.Column), b.operand(up.some.Of))
 	if inner != nil {
 		met.add("?", inner)
 	}
 	b.emit(expr(format, bun.Name(up.some.Target.Table), alias, met))
+}
+
+// below is that an operand names one of some rows, or one that stands below them.
+// UNION leaves out what is there already, so that it ends in a circle, too.
+func below(s *doctype.Some, of schema.QueryAppender, alias bun.Name, inner schema.QueryAppender) schema.QueryAppender {
+	if inner == nil {
+		inner = expr("1 = 1")
+	}
+	key, table, found := bun.Name(s.Key.Column), bun.Name(s.Target.Table), bun.Name(string(alias)+"_found")
+	q := expr("? IN (WITH RECURSIVE ? (name) AS (SELECT ?.? FROM ? AS ? WHERE ? UNION SELECT ?.? FROM ? AS ?, ? WHERE ?.? = ?.name) SELECT name FROM ?)",
+		of, found, alias, key, table, alias, inner, alias, key, table, alias, found, alias, bun.Name(s.Below.Column), found, found)
+	if s.Not {
+		return expr("(? IS NULL OR NOT ?)", of, q)
+	}
+	return q
 }
 
 func (b *whereBuilder) emit(q schema.QueryAppender) {

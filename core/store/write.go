@@ -20,9 +20,6 @@ import (
 func (t *tx) Insert(ctx context.Context, doc *doctype.Document, needs ...document.Need) error {
 	many := slices.ContainsFunc(doc.Type.Tables, func(f *doctype.Field) bool { return len(doc.Rows(f.Name)) > 0 })
 	unmet := false
-	if len(needs) > 0 && t.s.engine.races {
-		t.join() // what it links to must still be there when this is
-	}
 	err := t.write(ctx, doc.Type, doc.Name(), many, func(c conn) error {
 		err := t.s.insertRow(ctx, c, doc.Type, bound(doc), needs...)
 		if unmet = errors.Is(err, document.ErrUnmet); unmet {
@@ -122,7 +119,7 @@ func (t *tx) Update(ctx context.Context, sc *doctype.Schema, doc *doctype.Docume
 	if err != nil {
 		return false, err
 	}
-	if t.s.engine.races && (len(needs) > 0 || len(tables) > 0) {
+	if t.s.engine.races && len(tables) > 0 {
 		t.join()
 	}
 	var changed bool
@@ -283,7 +280,32 @@ func (t *tx) Next(ctx context.Context, counter string) (int64, error) {
 
 // BumpSchema implements document.Tx.
 func (t *tx) BumpSchema(ctx context.Context) (int64, error) {
+	t.bumped = true
 	return t.number(ctx, t.s.own.bumpSchema)
+}
+
+// KeepSchema implements document.Tx.
+func (t *tx) KeepSchema(ctx context.Context) (version int64, err error) {
+	if t.kind == viewing {
+		return 0, document.ErrReadOnly
+	}
+	err = t.read(ctx, t.s.own.keepSchema, "", nil, func(row []any) error {
+		version, _ = row[0].(int64)
+		return nil
+	})
+	return version, err
+}
+
+// settle is what a transaction that has changed the DocTypes ends with. It waits
+// for those that keep them, and those that come until it has committed begin anew.
+func (t *tx) settle(ctx context.Context) error {
+	if !t.bumped || !t.s.engine.rowLock {
+		return nil
+	}
+	return t.write(ctx, nil, "", false, func(c conn) error {
+		_, err := t.s.exec(ctx, c, t.s.own.settle, nil)
+		return err
+	})
 }
 
 // BumpEpoch implements document.Tx.

@@ -25,6 +25,8 @@ type Applications interface {
 	GrantsOf(ctx context.Context, client string) ([]oauth.Grant, error)
 	// EndGrant ends a grant of the caller's own; a System Manager may end any.
 	EndGrant(ctx context.Context, caller *identity.Caller, id string) error
+	// Asker says which application is behind a login that leads to a path; nil: none.
+	Asker(r *http.Request, to string) (*oauth.Asker, error)
 }
 
 // application is what one application may do for one user. Each time the user
@@ -32,6 +34,7 @@ type Applications interface {
 type application struct {
 	Client string
 	Name   string
+	Itself bool // nobody here has checked it
 	User   string
 	Scopes []scope
 	First  string // when it was let in
@@ -137,7 +140,7 @@ func (p *Pages) merge(grants []oauth.Grant) []application {
 }
 
 func (p *Pages) application(grants []oauth.Grant) application {
-	a := application{Client: grants[0].Client, Name: plain(grants[0].Name), User: grants[0].User}
+	a := application{Client: grants[0].Client, Name: plain(grants[0].Name), Itself: grants[0].Itself, User: grants[0].User}
 	if a.Name == "" {
 		a.Name = "An application that is gone"
 	}

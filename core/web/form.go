@@ -40,7 +40,7 @@ func shown(w http.ResponseWriter, err error) (text string, status int) {
 	default:
 		return "", 0
 	}
-	return f.Message, f.Kind.Status()
+	return f.Message, f.Status()
 }
 
 // titled is a page's title, with a word before it when something went wrong.

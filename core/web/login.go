@@ -14,7 +14,37 @@ type loginView struct {
 	Error    string
 	Note     string // what has just been done
 	Now      string // who is logged in and wants to be somebody else
+	Asker    *askerView
 }
+
+// askerView is the application for which somebody logs in.
+type askerView struct {
+	Name   string // empty: not known yet
+	Domain string // whose it is; empty: it is on this device
+	Itself bool   // nobody here has checked it
+}
+
+// asker finds out for which application the login is, and whom that means.
+func (p *Pages) asker(r *http.Request, to string) (v *askerView, hint string, err error) {
+	if to == "" {
+		return nil, "", nil
+	}
+	found, err := p.applications().Asker(r, to)
+	if err != nil || found == nil {
+		return nil, "", err
+	}
+	v = &askerView{Name: plain(found.Name), Itself: found.Itself}
+	if v.Domain = targetOf(found.RedirectURI).Domain; found.Host != "" {
+		v.Domain = domainOf(found.Host)
+	}
+	if hint = found.LoginHint; len(hint) > longestUser || hint != oneLine(hint) {
+		hint = "" // nobody is called so
+	}
+	return v, hint, nil
+}
+
+// longestUser is as much as fits into the field for the user.
+const longestUser = 140
 
 // SwitchUser is the address at which a user logs in as somebody else and comes
 // back to a path of this site.
@@ -41,6 +71,10 @@ func (p *Pages) serveLogin(w http.ResponseWriter, r *http.Request, caller *ident
 	default:
 		return p.sendOn(w, to)
 	}
+	var err error
+	if v.Asker, v.User, err = p.asker(r, to); err != nil {
+		return err
+	}
 	return p.showLogin(w, http.StatusOK, v)
 }
 
@@ -65,6 +99,10 @@ func (p *Pages) submitLogin(w http.ResponseWriter, r *http.Request) error {
 	v := loginView{User: r.PostForm.Get("usr"), Redirect: localPath(r.PostForm.Get("redirect-to"))}
 	login, err := p.auth.Login(r.Context(), attempt(r, v.User, r.PostForm.Get("pwd")))
 	if err != nil {
+		var failed error
+		if v.Asker, _, failed = p.asker(r, v.Redirect); failed != nil {
+			return failed
+		}
 		return p.refuseLogin(w, v, err)
 	}
 	setCookies(w, r, login)

@@ -20,7 +20,7 @@ type loggedIn struct {
 // form. Errors: those of auth.Service.Login; CSRFTokenError for a page of
 // another site; BadRequest for a password in the address, which ends in logs.
 func (p *Pages) ServeLogin(w http.ResponseWriter, r *http.Request, get func(name string) any) error {
-	if err := p.auth.SameOrigin(r); err != nil {
+	if err := p.auth.TrustedOrigin(r); err != nil {
 		return err
 	}
 	if r.URL.Query().Has("pwd") {

@@ -13,6 +13,8 @@ var _ oauth.Pages = (*Pages)(nil)
 // consentView is what the consent page shows.
 type consentView struct {
 	Client   string
+	Host     string // that vouches for the client; empty: none does
+	Domain   string // whose the client is, as far as anybody can tell; empty: of this device
 	Name     string
 	FullName string
 	User     string
@@ -33,7 +35,10 @@ func (p *Pages) Consent(w http.ResponseWriter, _ *http.Request, c oauth.Consent)
 		Client: plain(c.Client), Name: plain(c.Name), FullName: plain(c.FullName), User: c.User,
 		Switch: SwitchUser(c.Request), Scopes: scopesInWords(essential(c.Scopes)), Target: targetOf(c.RedirectURI),
 		Itself: c.Itself, All: slices.Contains(c.Scopes, "all"), Policy: pageAddress(c.Policy), Terms: pageAddress(c.Terms),
-		Action: c.Action, Hidden: c.Hidden,
+		Action: c.Action, Hidden: c.Hidden, Host: whole(c.Host),
+	}
+	if v.Domain = v.Target.Domain; c.Host != "" {
+		v.Domain = domainOf(c.Host)
 	}
 	if v.Name == "" {
 		v.Name = "An application without a name"

@@ -16,7 +16,7 @@ const asked = "If there is such an account, a link to reset its password has bee
 // there is such a user. Errors: CSRFTokenError for a page of another site;
 // TooManyRequests.
 func (p *Pages) ServeReset(w http.ResponseWriter, r *http.Request, get func(name string) any) error {
-	if err := p.auth.SameOrigin(r); err != nil {
+	if err := p.auth.TrustedOrigin(r); err != nil {
 		return err
 	}
 	typed, _ := get("user").(string)
@@ -37,7 +37,7 @@ func (p *Pages) ServeUpdate(w http.ResponseWriter, r *http.Request, caller *iden
 	}
 	password, _ := get("new_password").(string)
 	if key, _ := get("key").(string); key != "" {
-		if err := p.auth.SameOrigin(r); err != nil {
+		if err := p.auth.TrustedOrigin(r); err != nil {
 			return err
 		}
 		if _, err := p.auth.FinishReset(r.Context(), key, password, origin(r)); err != nil {
@@ -46,7 +46,7 @@ func (p *Pages) ServeUpdate(w http.ResponseWriter, r *http.Request, caller *iden
 		ClearCookies(w.Header(), r)
 		return sendJSON(w, map[string]string{"message": LoginPath})
 	}
-	if caller.Scopes != nil {
+	if caller.Narrowed() {
 		return fault.Denied("A password is changed by whoever is logged in")
 	}
 	old, _ := get("old_password").(string)

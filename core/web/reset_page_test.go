@@ -9,6 +9,8 @@ import (
 	"armature/core/auth"
 	"armature/core/host/hosttest"
 	"armature/core/identity"
+
+	"armature/core/scope"
 )
 
 // sendForm sends a form as a browser does.
@@ -115,7 +117,7 @@ func TestChangePage(t *testing.T) {
 
 // TestPagesAreForPeople: what was agreed to with an application is no page.
 func TestPagesAreForPeople(t *testing.T) {
-	if err := pages().ServePage(nil, httptest.NewRequest("GET", "/app", nil), &identity.Caller{User: jane, Scopes: []string{"all"}}); err == nil {
+	if err := pages().ServePage(nil, httptest.NewRequest("GET", "/app", nil), &identity.Caller{User: jane, Scopes: []*scope.Set{scope.Token("all")}}); err == nil {
 		t.Error("a token reads the pages")
 	}
 }

@@ -34,6 +34,7 @@ type Auth interface {
 	Login(ctx context.Context, a auth.Attempt) (*auth.Login, error)
 	Logout(ctx context.Context, session string, from auth.Origin) error
 	SameOrigin(r *http.Request) error
+	TrustedOrigin(r *http.Request) error
 	CSRFToken(ctx context.Context, r *http.Request) (string, error)
 
 	CheckReset(ctx context.Context, key string) (user string, err error)
@@ -121,7 +122,7 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 	if caller.IsGuest() {
 		return p.askToLogin(w, r)
 	}
-	if caller.Scopes != nil {
+	if caller.Narrowed() {
 		return fault.Denied("This page is for people, not for applications") // their tokens reach what was agreed to, which is no page
 	}
 	switch r.URL.Path {

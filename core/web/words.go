@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net"
 	"net/netip"
 	"net/url"
@@ -18,23 +19,24 @@ import (
 const longest = 80
 
 // plain makes a name that somebody else has chosen fit to be shown in a
-// sentence: in one line, not endless, and without the invisible letters that turn
-// the direction of what follows.
+// sentence: in one line and not endless.
 func plain(name string) string {
-	var b strings.Builder
-	n := 0
-	for _, c := range strings.Join(strings.Fields(name), " ") {
-		if !unicode.IsPrint(c) || unicode.Is(unicode.Cf, c) {
-			continue
-		}
-		if n == longest {
-			b.WriteString("…")
-			break
-		}
-		b.WriteRune(c)
-		n++
+	name = oneLine(name)
+	if letters := []rune(name); len(letters) > longest {
+		return string(letters[:longest]) + "…"
 	}
-	return b.String()
+	return name
+}
+
+// oneLine is text without what is not seen, above all the letters that turn the
+// direction of what follows.
+func oneLine(text string) string {
+	return strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) || unicode.Is(unicode.Cf, c) {
+			return -1
+		}
+		return c
+	}, strings.Join(strings.Fields(text), " "))
 }
 
 // nameOf is what a user is called on a page.
@@ -153,27 +155,35 @@ func targetOf(uri string) target {
 	if ascii, err := idna.Punycode.ToASCII(host); err == nil {
 		host = ascii
 	}
-	// A long name hides at which end it belongs to somebody: the domain is said first
-	// and whole.
-	domain := ""
-	if _, err := netip.ParseAddr(host); err != nil {
-		domain, _ = publicsuffix.EffectiveTLDPlusOne(strings.ToLower(strings.TrimSuffix(host, "."))) // empty: a name without a domain
-	}
+	domain := registrable(host)
 	if port := u.Port(); port != "" {
 		host = net.JoinHostPort(host, port)
 	}
 	return target{Words: "It goes to", Domain: domain, Host: whole(host), Plain: u.Scheme == "http"}
 }
 
-// whole is a host that is not cut, of at most 255 bytes, as all there are.
-func whole(host string) string {
-	return strings.Map(func(c rune) rune {
-		if !unicode.IsPrint(c) || unicode.Is(unicode.Cf, c) {
-			return -1
-		}
-		return c
-	}, host)
+// registrable is the part of a host by which it belongs to somebody; empty where
+// there is none. A long name hides at which end that is: it is said first and whole.
+func registrable(host string) string {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return ""
+	}
+	domain, _ := publicsuffix.EffectiveTLDPlusOne(strings.ToLower(strings.TrimSuffix(host, ".")))
+	return domain
 }
+
+// domainOf is whose a host is, a port included: one that belongs to nobody by its
+// name stands for itself.
+func domainOf(host string) string {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	return cmp.Or(registrable(strings.Trim(name, "[]")), whole(host))
+}
+
+// whole is a host that is not cut, of at most 255 bytes, as all there are.
+func whole(host string) string { return oneLine(host) }
 
 // loopback reports whether a host is the device the browser runs on.
 func loopback(host string) bool {

@@ -20,7 +20,7 @@ func office(t *testing.T) *armaturetest.Site {
 		for _, role := range roles {
 			rows = append(rows, armature.Doc{"role": role})
 		}
-		s.Insert("User", armature.Doc{"email": user, "first_name": user, "send_welcome_email": 0, "roles": rows})
+		s.Insert("User", armature.Doc{"email": user, "first_name": user, "roles": rows})
 	}
 	return s
 }

@@ -7,7 +7,7 @@ export const manifest = {
   // An administrator approves the host. The one here publishes the rates of the
   // European Central Bank and needs no key.
   allowed_hosts: ["api.frankfurter.dev"],
-  grants: ["http_fetch", "kv_get", "kv_set"],
+  grants: ["http_fetch", "kv"],
   methods: {
     convert: {
       // POST, though it changes no document: a GET leaves nothing behind, not in kv

@@ -15,7 +15,9 @@ export const manifest = {
       },
     },
   },
-  events: { "Shop Item.validate": "check" },
+  // It has its own items without asking, and needs nothing else.
+  grants: [],
+  events: { "Shop Item.validate": { export: "check", sets: ["label"] } },
   doctypes: [
     {
       name: "Shop Item",

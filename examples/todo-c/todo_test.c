@@ -1,50 +1,54 @@
-// Tests of todo.c as a native program, without a server: armature plugin test.
-#include "todo.c"
+// Tests of the plugin, on a real site: armature plugin test.
+#include "armature_test.h"
 
-#include "stubhost.h"
-
-static void test_close(void) {
-  stub_answer("doc_get", "{\"name\":\"T1\",\"status\":\"Open\"}");
-  stub_answer("doc_update", "{\"name\":\"T1\",\"status\":\"Closed\"}");
-  stub_expect(stub_call(close_todo_export, "{\"name\": \"T1\"}"), "{\"name\":\"T1\",\"status\":\"Closed\"}");
-  stub_expect(stub_asked("doc_update"), "{\"doctype\":\"ToDo\",\"name\":\"T1\",\"doc\":{\"status\":\"Closed\"}}");
+// todo stores a ToDo.
+static am_val todo(am_str description, am_str status) {
+  am_json fields = am_object();
+  am_set_text(&fields, "description", description);
+  am_set_text(&fields, "status", status);
+  return am_must(am_doc_insert("ToDo", am_done(&fields)));
 }
 
-static void test_close_twice_writes_once(void) {
-  stub_answer("doc_get", "{\"name\":\"T3\",\"status\":\"Closed\"}");
-  stub_call(close_todo_export, "{\"name\": \"T3\"}");
-  stub_expect(stub_asked("doc_update"), "");
+AM_TEST(closes) {
+  am_val made = todo(AM("milk"), AM("Open"));
+  am_val closed = am_must(am_test_call("acme.todo.close", am_pick(made, "name")));
+  AM_EXPECT_TEXT(am_get(closed, "status"), "Closed");
+  AM_EXPECT_TEXT(am_get(am_must(am_doc_get("ToDo", am_get_text(made, "name"))), "status"), "Closed");
 }
 
-static void test_close_missing(void) {
-  stub_refuse("doc_get", AM_NOT_FOUND, "{\"exc_type\":\"DoesNotExistError\",\"message\":\"ToDo T9 not found\"}");
-  stub_expect(stub_call(close_todo_export, "{\"name\": \"T9\"}"), "{\"exc_type\":\"DoesNotExistError\",\"message\":\"ToDo T9 not found\"}");
-  if (stub_kind() != AM_NOT_FOUND) stub_expect("another kind", "AM_NOT_FOUND");
+AM_TEST(closes_once) {
+  am_val made = todo(AM("milk"), AM("Closed"));
+  am_must(am_test_call("acme.todo.close", am_pick(made, "name")));
+  am_val after = am_must(am_doc_get("ToDo", am_get_text(made, "name")));
+  AM_EXPECT_TEXT(am_get(after, "modified"), am_zero(am_get_text(made, "modified")));
 }
 
-static void test_summary(void) {
-  stub_answer("caller_get", "{\"user\":\"zoe@example.com\"}");
-  stub_answer("doc_count", "3");
-  stub_answer("doc_list", "[{\"status\":\"Open\"}, {\"status\":\"Closed\"}, {\"status\":\"Open\"}]");
-  stub_expect(stub_call(summary_export, "{}"), "{\"user\":\"zoe@example.com\",\"total\":3,\"by_status\":{\"Open\":2,\"Closed\":1}}");
-  stub_expect(stub_asked("doc_list"), "{\"doctype\":\"ToDo\",\"fields\":[\"status\"],\"limit_page_length\":0}");
+AM_TEST(close_of_nothing) {
+  am_result r = am_test_call("acme.todo.close", am_parse(AM("{\"name\": \"T9\"}")));
+  AM_EXPECT_ERROR(r, AM_NOT_FOUND, "ToDo T9 not found");
 }
 
-static void test_echo(void) {
-  stub_expect(stub_call(echo_export, "{\"text\":\"a\\n\\\"b\\\" Zoë\"}"), "{\"text\":\"a\\n\\\"b\\\" Zoë\"}");
+AM_TEST(a_get_keeps_nothing) {
+  am_val made = todo(AM("milk"), AM("Open"));
+  am_must(am_test_call_by("GET", "acme.todo.show", am_pick(made, "name")));
+  AM_EXPECT(am_test_call_by("DELETE", "acme.todo.show", am_pick(made, "name")).kind == AM_PERMISSION);
 }
 
-static void test_show(void) {
-  stub_answer("doc_get", "{\"name\":\"T1\",\"description\":\"Call Zoë\"}");
-  stub_expect(stub_call(show_export, "{\"name\":\"T1\"}"), "{\"name\":\"T1\",\"description\":\"Call Zoë\"}");
+AM_TEST(others_do_not_see_it) {
+  am_val made = todo(AM("milk"), AM("Open"));
+  am_act_as("Guest", am_null());
+  AM_EXPECT(am_test_call("acme.todo.close", am_pick(made, "name")).kind == AM_PERMISSION);
 }
 
-int main(void) {
-  test_close();
-  test_close_twice_writes_once();
-  test_close_missing();
-  test_summary();
-  test_echo();
-  test_show();
-  return stub_failures();
+AM_TEST(summary) {
+  todo(AM("milk"), AM("Open")), todo(AM("bread"), AM("Closed")), todo(AM("jam"), AM("Open"));
+  AM_EXPECT_JSON(am_must(am_test_call_by("GET", "acme.todo.summary", am_null())),
+                 "{\"user\": \"Administrator\", \"total\": 3, \"by_status\": {\"Open\": 2, \"Closed\": 1}}");
+}
+
+AM_TEST(show_and_echo) {
+  am_val made = todo(AM("Call Zoë"), AM("Open"));
+  am_val shown = am_must(am_test_call_by("GET", "acme.todo.show", am_pick(made, "name")));
+  AM_EXPECT_TEXT(am_get(shown, "description"), "Call Zoë");
+  AM_EXPECT_JSON(am_must(am_test_call("acme.todo.echo", am_parse(AM("{\"text\": \"a\\n\\\"b\\\" Zoë\"}")))), "{\"text\":\"a\\n\\\"b\\\" Zoë\"}");
 }

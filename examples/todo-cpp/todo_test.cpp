@@ -1,53 +1,42 @@
-// Tests of todo.cpp as a native program, without a server: armature plugin test.
-#include "todo.cpp"
+// Tests of the plugin, on a real site: armature plugin test.
+#include "armature_test.hpp"
 
-#include "stubhost.hpp"
+using namespace armature;
 
-using armature::Error, armature::Kind;
-
-static void closes() {
-  stub::answer("doc_get", {{"name", "T1"}, {"status", "Open"}});
-  stub::answer("doc_update", {{"name", "T1"}, {"status", "Closed"}});
-  STUB_EXPECT(stub::call(close_todo, {{"name", "T1"}}).value(), (json{{"name", "T1"}, {"status", "Closed"}}));
-  STUB_EXPECT(stub::asked("doc_update"), (json{{"doctype", "ToDo"}, {"name", "T1"}, {"doc", {{"status", "Closed"}}}}));
+static Document todo(const char* description, const char* status) {
+  return insert("ToDo", {{"description", description}, {"status", status}}).value();
 }
 
-static void closes_once() {
-  stub::answer("doc_get", {{"name", "T3"}, {"status", "Closed"}});
-  STUB_EXPECT(stub::call(close_todo, {{"name", "T3"}})->at("status"), "Closed");
-  STUB_EXPECT(stub::asked("doc_update"), nullptr);
+ARMATURE_TEST(closes) {
+  const Document made = todo("milk", "Open");
+  EXPECT_EQUAL(testing::call("acme.todo.close", {{"name", made.name()}}).value()["status"], "Closed");
+  EXPECT_EQUAL(get("ToDo", made.name())->text("status"), "Closed");
 }
 
-static void passes_errors_on() {
-  stub::refuse("doc_get", Error::not_found("ToDo T9 not found"));
-  STUB_EXPECT_ERROR(stub::call(close_todo, {{"name", "T9"}}), Kind::NotFound, "ToDo T9 not found");
-  stub::answer("doc_get", {{"name", "T1"}, {"status", "Open"}});
-  stub::refuse("doc_update", Error::denied("read only"));
-  STUB_EXPECT_ERROR(stub::call(close_todo, {{"name", "T1"}}), Kind::Permission, "read only");
-  stub::refuse("doc_list", Error::denied("no ToDos"));
-  STUB_EXPECT_ERROR(stub::call(summary), Kind::Permission, "no ToDos");
+ARMATURE_TEST(closes_once) {
+  const Document made = todo("milk", "Closed");
+  testing::call("acme.todo.close", {{"name", made.name()}}).value();
+  EXPECT_EQUAL(get("ToDo", made.name())->text("modified"), made.text("modified"));
 }
 
-static void sums_up() {
-  stub::answer("caller_get", {{"user", "zoe@example.com"}, {"roles", json::array({"All"})}});
-  stub::answer("doc_count", 3);
-  stub::answer("doc_list", {{{"status", "Open"}}, {{"status", "Closed"}}, {{"status", "Open"}}});
+ARMATURE_TEST(close_of_nothing) {
+  EXPECT_ERROR(testing::call("acme.todo.close", {{"name", "T9"}}), Kind::NotFound, "ToDo T9 not found");
+}
+
+ARMATURE_TEST(guests_may_not) {
+  const Document made = todo("milk", "Open");
+  testing::act_as("Guest");
+  EXPECT(testing::call("acme.todo.close", {{"name", made.name()}}).error().kind == Kind::Permission);
+}
+
+ARMATURE_TEST(sums_up) {
+  todo("milk", "Open"), todo("bread", "Closed"), todo("jam", "Open");
   const json by = {{"Open", 2}, {"Closed", 1}};
-  STUB_EXPECT(stub::call(summary).value(), (json{{"user", "zoe@example.com"}, {"total", 3}, {"by_status", by}}));
-  STUB_EXPECT(stub::asked("doc_list"), (json{{"doctype", "ToDo"}, {"fields", {"status"}}, {"limit_page_length", 0}}));
+  EXPECT_EQUAL(testing::call("acme.todo.summary", {}, "GET").value(), (json{{"user", "Administrator"}, {"total", 3}, {"by_status", by}}));
 }
 
-static void shows_and_echoes() {
-  stub::answer("doc_get", {{"description", "Call Zoë"}});
-  STUB_EXPECT(stub::call(show, {{"name", "T1"}})->at("description"), "Call Zoë");
-  STUB_EXPECT(stub::call(echo, {{"text", "a\n\"b\" Zoë"}}).value(), (json{{"text", "a\n\"b\" Zoë"}}));
-}
-
-int main() {
-  closes();
-  closes_once();
-  passes_errors_on();
-  sums_up();
-  shows_and_echoes();
-  return stub::failures();
+ARMATURE_TEST(shows_and_echoes) {
+  const Document made = todo("Call Zoë", "Open");
+  EXPECT_EQUAL(testing::call("acme.todo.show", {{"name", made.name()}}, "GET").value()["description"], "Call Zoë");
+  EXPECT_EQUAL(testing::call("acme.todo.echo", {{"text", "a\n\"b\" Zoë"}}).value(), (json{{"text", "a\n\"b\" Zoë"}}));
 }

@@ -1,6 +1,5 @@
 //! The todo plugin in Zig: four methods over the ToDo DocType.
 
-const std = @import("std");
 const armature = @import("armature");
 
 const Doc = armature.Doc;
@@ -57,47 +56,4 @@ fn summary() !Summary {
 /// Returns its arguments.
 fn echo(args: Doc) Doc {
     return args;
-}
-
-const stub = armature.stub;
-
-test "closes" {
-    stub.reset();
-    stub.answer("doc_get", .{ .name = "T1", .status = "Open" });
-    stub.answer("doc_update", .{ .name = "T1", .status = "Closed" });
-    try std.testing.expect((try close(.{ .name = "T1" })).is("status", "Closed"));
-    try stub.expectAsked("doc_update", .{ .doctype = "ToDo", .name = "T1", .doc = .{ .status = "Closed" } });
-}
-
-test "closes once" {
-    stub.reset();
-    stub.answer("doc_get", .{ .name = "T3", .status = "Closed" });
-    _ = try close(.{ .name = "T3" });
-    try std.testing.expect(stub.asked("doc_update") == null);
-}
-
-test "passes errors on" {
-    stub.reset();
-    stub.refuse("doc_get", .not_found, "DoesNotExistError", "ToDo T9 not found");
-    try std.testing.expectError(error.NotFound, close(.{ .name = "T9" }));
-    stub.answer("doc_get", .{ .name = "T1", .status = "Open" });
-    stub.refuse("doc_update", .permission, "", "read only");
-    try std.testing.expectError(error.Permission, close(.{ .name = "T1" }));
-    try std.testing.expectEqualStrings("read only", armature.failure().message);
-}
-
-test "sums up" {
-    stub.reset();
-    stub.answer("caller_get", .{ .user = "zoe@example.com" });
-    stub.answer("doc_count", 3);
-    stub.answer("doc_list", .{ .{ .status = "Open" }, .{ .status = "Closed" }, .{ .status = "Open" } });
-    try stub.expectJson(.{ .user = "zoe@example.com", .total = 3, .by_status = .{ .Open = 2, .Closed = 1 } }, try summary());
-    try stub.expectAsked("doc_list", .{ .doctype = "ToDo", .fields = .{"status"}, .limit_page_length = 0 });
-}
-
-test "shows and echoes" {
-    stub.reset();
-    stub.answer("doc_get", .{ .description = "Call Zoë" });
-    try std.testing.expectEqualStrings("Call Zoë", (try show(.{ .name = "T1" })).text("description"));
-    try stub.expectJson(.{ .text = "a\n\"b\"" }, echo(Doc.of(.{ .text = "a\n\"b\"" })));
 }

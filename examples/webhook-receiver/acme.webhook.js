@@ -8,7 +8,7 @@ export const manifest = {
   methods: { receive: { verbs: ["POST"], allow_guest: true } },
   // Guest may not write Webhook Deliveries, or anybody could by REST. What checks
   // the signature may, so this plugin does that and nothing else.
-  grants: ["doc_insert", "elevated"],
+  grants: ["elevated"],
   limits: { input: 262144 },
   doctypes: [
     {

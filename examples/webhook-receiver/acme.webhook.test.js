@@ -1,12 +1,30 @@
 /// <reference path="../../sdk/js/armature-test.d.ts" />
-import { test, assert, host } from "armature:test";
+import { test, beforeEach, assert, site } from "armature:test";
 
 const SECRET = "c2VjcmV0IG9mIHRoZSB0ZXN0cw=="; // base64
 
-host.user = "Guest";
-host.config = { secret: `whsec_${SECRET}` };
+beforeEach(() => {
+  site.clock("2026-01-02T03:04:05Z");
+  site.configure("secret", `whsec_${SECRET}`);
+});
 
-const seconds = () => Math.floor(host.now.getTime() / 1000);
+const seconds = () => Math.floor(Date.now() / 1000);
+
+/**
+ * Calls receive as somebody who is not logged in.
+ * @param {Record<string, string>} headers
+ * @param {string} body
+ */
+function receive(headers, body) {
+  site.actAs("Guest");
+  try {
+    return site.call("receive", {}, { headers, body });
+  } finally {
+    site.actAs("Administrator");
+  }
+}
+
+const stored = () => doc.list("Webhook Delivery", { fields: ["event_type", "payload", "sent_at"] });
 
 /** @param {string} text */
 const bytes = (text) => Uint8Array.from(text, (c) => c.charCodeAt(0));
@@ -21,28 +39,26 @@ async function deliver(id, body, { time = seconds(), secret = SECRET, before = "
   const key = await crypto.subtle.importKey("raw", bytes(atob(secret)), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
   const mac = new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes(`${id}.${time}.${body}`)));
   const signature = `${before}v1,${btoa(String.fromCharCode(...mac))}`;
-  host.request = { headers: { "webhook-id": id, "webhook-timestamp": String(time), "webhook-signature": signature }, body };
-  return host.call("receive");
+  return receive({ "webhook-id": id, "webhook-timestamp": String(time), "webhook-signature": signature }, body);
 }
 
 test("a delivery is stored", async () => {
   assert.deepEqual(await deliver("msg_1", '{"type": "order.paid"}'), { received: "msg_1" });
-  const stored = host.doc("Webhook Delivery", "msg_1");
-  assert.deepEqual([stored?.event_type, stored?.payload, stored?.sent_at], ["order.paid", '{"type": "order.paid"}', "2026-01-02 03:04:05"]);
+  assert.deepEqual(stored(), [{ event_type: "order.paid", payload: '{"type": "order.paid"}', sent_at: "2026-01-02 03:04:05" }]);
 });
 
 test("a delivery that comes again is stored once", async () => {
   await deliver("msg_1", "{}");
   assert.deepEqual(await deliver("msg_1", "{}"), { received: "msg_1", again: true });
-  assert.equal(host.docs("Webhook Delivery").length, 1);
+  assert.equal(stored().length, 1);
 });
 
 test("who has not signed is not listened to", async () => {
   await assert.rejects(deliver("msg_1", "{}", { secret: btoa("another") }), { type: "AuthenticationError", message: /not signed/ });
   await assert.rejects(deliver("msg 1", "{}"), AuthenticationError);
-  host.request = { headers: { "webhook-id": "msg_1", "webhook-timestamp": "1", "webhook-signature": "v1,AAAA v1a,BBBB v1,%" } };
-  await assert.rejects(host.call("receive"), AuthenticationError);
-  assert.equal(host.docs("Webhook Delivery").length, 0);
+  const headers = { "webhook-id": "msg_1", "webhook-timestamp": "1", "webhook-signature": "v1,AAAA v1a,BBBB v1,%" };
+  assert.throws(() => receive(headers, "{}"), AuthenticationError);
+  assert.equal(stored().length, 0);
 });
 
 test("an old delivery may be a recorded one", async () => {
@@ -52,12 +68,12 @@ test("an old delivery may be a recorded one", async () => {
 });
 
 test("one of several signatures, by one of several secrets", async () => {
-  host.config = { secret: [btoa("old"), `whsec_${SECRET}`] };
+  site.configure("secret", [btoa("old"), `whsec_${SECRET}`]);
   await deliver("msg_1", "{}", { before: "v1,AAAA v2,BBBB " });
 });
 
 test("without a secret nothing is received", async () => {
-  host.config = {};
+  site.configure("secret", null);
   await assert.rejects(deliver("msg_1", "{}"), UnavailableError);
 });
 

@@ -15,6 +15,7 @@ import (
 	"fmt"
 
 	"armature/plugins/manifest"
+	"armature/plugins/publisher"
 	"armature/runtime/abi"
 )
 
@@ -33,8 +34,11 @@ var ErrNoManifest = errors.New("the module has no manifest: build it with `armat
 // Bundle is a plugin as installed.
 type Bundle struct {
 	Manifest *manifest.Manifest
-	Module   []byte // the binary without its manifest section
-	Hash     string // of manifest and module; the same for both shapes
+	Module   []byte // the binary without the sections of its manifest and its signature
+	Hash     string // of manifest, module and signature; the same for every shape
+
+	Signature publisher.Signature
+	Stated    publisher.Statement // what a signature of it is over
 }
 
 // Parse reads a single-file bundle.
@@ -64,11 +68,21 @@ func assemble(text, wasm []byte) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	module, err := strip(wasm, abi.ManifestSection)
+	signature, signed, err := Section(wasm, publisher.Section)
 	if err != nil {
 		return nil, err
 	}
-	return &Bundle{Manifest: m, Module: module, Hash: hash(text, module)}, nil
+	module, err := strip(wasm, abi.ManifestSection, publisher.Section)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bundle{Manifest: m, Module: module, Hash: hash(text, module)}
+	b.Stated = publisher.Statement{Name: m.Name, Version: m.Version, Hash: b.Hash}
+	if signed {
+		b.Signature = publisher.Read(signature, b.Stated)
+		b.Hash = signedHash(b.Hash, signature)
+	}
+	return b, nil
 }
 
 // hash puts the length of the manifest before it, so that no two pairs of
@@ -80,6 +94,36 @@ func hash(text, module []byte) string {
 	h.Write(module)
 	return hex.EncodeToString(h.Sum(nil))
 }
+
+// signedHash is the hash of a bundle with its signature: one that somebody else
+// has signed is another bundle.
+func signedHash(unsigned string, signature []byte) string {
+	h := sha256.New()
+	h.Write([]byte(publisher.Section + "\x00" + unsigned + "\x00"))
+	h.Write(signature)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Sign returns a single-file bundle with a signature, in place of one that it
+// carries already.
+func Sign(wasm []byte, key publisher.Secret) ([]byte, error) {
+	b, err := Parse(wasm)
+	if err != nil {
+		return nil, err
+	}
+	section, err := key.Sign(b.Stated)
+	if err != nil {
+		return nil, err
+	}
+	if wasm, err = strip(wasm, publisher.Section); err != nil {
+		return nil, err
+	}
+	return appendCustom(wasm, publisher.Section, section), nil
+}
+
+// Unsigned returns a module without its signature, which is of another bundle once
+// anything else of it changes.
+func Unsigned(wasm []byte) ([]byte, error) { return strip(wasm, publisher.Section) }
 
 // Embed returns the module with the manifest in it, in place of one it carries
 // already. The manifest must be a valid one.

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -183,5 +184,9 @@ func readFile(path string, limit int64) ([]byte, error) {
 	if int64(len(b)) > limit {
 		return nil, fmt.Errorf("%s: over %d MiB, the limit", filepath.Base(path), limit>>20)
 	}
-	return b, nil
+	return bytes.TrimPrefix(b, byteOrderMark), nil
 }
+
+// byteOrderMark begins what some editors write; JSON must not begin with it (RFC 8259,
+// section 8.1), and a reader may pass over it.
+var byteOrderMark = []byte("\ufeff")

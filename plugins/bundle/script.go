@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"armature/plugins/grant"
+	"armature/core/scope"
 	"armature/plugins/manifest"
 	"armature/plugins/script"
 	"armature/runtime/abi"
@@ -173,15 +173,11 @@ func (d *draft) complete(s *script.Script) ([]byte, error) {
 	return text, manifest.Known(text)
 }
 
-// defaultGrants are those that come with the installation anyway, and outgoing
-// requests where the author names hosts.
+// defaultGrants are all documents and methods that are not the platform's own,
+// since nobody says which the script needs, and outgoing requests where the author
+// names hosts.
 func (d *draft) defaultGrants() []string {
-	var grants []string
-	for _, g := range manifest.Grantable() {
-		if !grant.NeedsApproval(g) {
-			grants = append(grants, g)
-		}
-	}
+	grants := []string{scope.Of(scope.Any, scope.Write).String(), scope.Methods(scope.Any).String(), manifest.KV}
 	var hosts []string
 	if json.Unmarshal(d.members["allowed_hosts"], &hosts) == nil && len(hosts) > 0 {
 		grants = append(grants, abi.HTTPFetch)
@@ -216,11 +212,11 @@ func (d *draft) completeMethods(s *script.Script) error {
 			return wrong("methods."+function, "the script exports no function of this name; it exports %s", strings.Join(s.Functions, ", "))
 		}
 	}
-	var events map[string]string
+	var events map[string]manifest.Event
 	_ = json.Unmarshal(d.members["events"], &events) // Known says what is wrong with them
 	handlers := map[string]bool{}
-	for _, export := range events {
-		handlers[export] = true
+	for _, e := range events {
+		handlers[e.Export] = true
 	}
 	var list []map[string]json.RawMessage
 	for _, function := range s.Functions {

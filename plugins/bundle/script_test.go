@@ -45,8 +45,8 @@ func TestScript(t *testing.T) {
 		t.Errorf("method %+v", x)
 	}
 	for _, g := range []string{"doc_get", "doc_delete", "kv_set", "method_call"} {
-		if !slices.Contains(m.Grants, g) {
-			t.Errorf("%s is not asked for: %v", g, m.Grants)
+		if !slices.Contains(m.Imports(), g) {
+			t.Errorf("%s is not imported: %v", g, m.Grants)
 		}
 	}
 	for _, g := range []string{"http_fetch", "connected_request", "enqueue", manifest.Elevated} {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // The eight bytes a module begins with, and those of a component, which is what
@@ -32,7 +33,7 @@ type section struct {
 func sections(wasm []byte, yield func(section) bool) error {
 	switch {
 	case bytes.HasPrefix(wasm, componentHeader):
-		return errors.New("this is a WebAssembly component; a core module is expected")
+		return errors.New("this is a component (WASI preview 2); a core module is needed: build for wasm32-unknown-unknown or wasm32-wasip1 (wasm32-wasi), in TinyGo -target=wasip1")
 	case len(wasm) < len(moduleHeader) && bytes.HasPrefix(moduleHeader, wasm):
 		return errCutOff
 	case !bytes.HasPrefix(wasm, moduleHeader):
@@ -107,13 +108,13 @@ func Section(wasm []byte, name string) (content []byte, ok bool, err error) {
 	return content, ok, nil
 }
 
-// strip returns the module without the custom sections of that name; the same
+// strip returns the module without the custom sections of those names; the same
 // slice when it has none.
-func strip(wasm []byte, name string) ([]byte, error) {
+func strip(wasm []byte, names ...string) ([]byte, error) {
 	out, found := make([]byte, 0, len(wasm)), false
 	out = append(out, moduleHeader...)
 	err := sections(wasm, func(s section) bool {
-		if s.custom && s.name == name {
+		if s.custom && slices.Contains(names, s.name) {
 			found = true
 		} else {
 			out = append(out, s.raw...)

@@ -13,10 +13,8 @@ import (
 // one like any other. What it does is in the section that the engine reads.
 func describe(m *manifest.Manifest, s *script.Script) []byte {
 	imports := [][]byte{}
-	for _, g := range m.Grants {
-		if g != manifest.Elevated {
-			imports = append(imports, join(name(abi.Module), name(g), []byte{kindFunction, typeCapability}))
-		}
+	for _, g := range m.Imports() {
+		imports = append(imports, join(name(abi.Module), name(g), []byte{kindFunction, typeCapability}))
 	}
 	var functions, exports, bodies [][]byte
 	for i, f := range s.Functions {

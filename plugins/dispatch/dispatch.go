@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"armature/core/document"
+	"armature/core/identity"
 	"armature/core/method"
 	"armature/plugins/grant"
 	"armature/plugins/logs"
@@ -79,6 +80,21 @@ type Services struct {
 	Documents *document.Service
 	Methods   *method.Service
 	Store     document.Store
+	Users     Users // nil: no plugin runs as a user of its own
+}
+
+// Users is what plugins need of the users of a site.
+type Users interface {
+	// EnsurePluginUser makes sure that there is the user as whom handlers of a
+	// plugin run, who has no roles at first and cannot log in, and returns the name.
+	EnsurePluginUser(ctx context.Context, tx document.Tx, by *identity.Caller, plugin string) (string, error)
+	// RetirePluginUser takes the user's roles away and disables it.
+	RetirePluginUser(ctx context.Context, tx document.Tx, by *identity.Caller, plugin string) error
+	// PluginCaller is the user as a caller; a Permission fault where there is none.
+	PluginCaller(ctx context.Context, tx document.Tx, plugin string) (*identity.Caller, error)
+	// RefusedPlugin writes into the log of activities that somebody tried to change
+	// what a plugin may do and may not.
+	RefusedPlugin(ctx context.Context, tx document.Tx, by *identity.Caller, plugin, why string) error
 }
 
 // Plugins runs the plugins of every site.
@@ -92,7 +108,9 @@ func New(cfg Config) *Plugins {
 		cfg.Services = func(string) Services { return Services{} }
 	}
 	if cfg.Grants == nil {
-		cfg.Grants = func(_ string, g *registry.Generation) grant.Given { return grant.Give(Asked(g), nil) }
+		cfg.Grants = func(_ string, g *registry.Generation) grant.Given {
+			return grant.Decided{Operator: true}.Give(g.Manifest, Asked(g, manifest.Limits{}))
+		}
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -104,7 +122,10 @@ func New(cfg Config) *Plugins {
 // Open adds a site, which finds the methods of its plugins and runs their event
 // handlers.
 func (p *Plugins) Open(site string) (*registry.Site, error) {
-	terms := registry.Terms{Bind: func(g *registry.Generation) registry.Binding { return p.bind(site, g) }}
+	terms := registry.Terms{
+		Bind:     func(g *registry.Generation) registry.Binding { return p.bind(site, g) },
+		Platform: grant.PlatformDocType,
+	}
 	if p.cfg.Decide != nil {
 		terms.Decide = func(g, old *registry.Generation) registry.Decision { return p.cfg.Decide(site, g, old) }
 	}
@@ -114,25 +135,38 @@ func (p *Plugins) Open(site string) (*registry.Site, error) {
 // Shut removes a site.
 func (p *Plugins) Shut(site string) { p.cfg.Registry.Shut(site) }
 
-// Asked lists what the plugin of a generation asks for. Who puts a plugin into a
-// folder of the server is asked about no limits: the server's own hold.
-func Asked(g *registry.Generation) []string {
+// Asked lists what the plugin of a generation asks for. One in a folder of the
+// server is asked about limits above most alone, a zero field of which is as much as
+// a manifest may say.
+func Asked(g *registry.Generation, most manifest.Limits) []string {
 	asked := grant.Asked(g.Manifest, g.Module.Imports())
 	if g.Stored() {
-		asked = append(asked, grant.AskedLimits(g.Manifest.Limits)...)
+		return append(asked, grant.AskedLimits(g.Manifest.Limits)...)
 	}
-	return asked
+	return append(asked, grant.AskedOfOperator(g.Manifest.Limits, most)...)
 }
 
-// bind makes the methods and handlers of a generation for a site.
+// bind makes the methods and handlers of a generation for a site. Where something
+// it needs was taken from it, it has no methods, and what its handlers have to be
+// asked about is refused: nothing is saved without them.
 func (p *Plugins) bind(site string, g *registry.Generation) (b registry.Binding) {
-	common := p.guest(site, g)
+	given := p.cfg.Grants(site, g)
+	common := p.guest(site, g, given)
+	suspended := len(given.Missing) > 0
 	for _, m := range g.Manifest.Methods {
-		b.Methods = append(b.Methods, newMethod(common, m))
+		if !suspended {
+			b.Methods = append(b.Methods, newMethod(common, m))
+		}
 	}
 	for _, h := range g.Manifest.Handlers() {
-		own := &handler{export: common.export(h.DocType+"."+h.Event, h.Export), plugins: p}
-		b.Handlers = append(b.Handlers, registry.Handler{DocType: h.DocType, Event: h.Event, Run: own.run})
+		run := newHandler(common, g.Manifest, h, given).run
+		switch {
+		case suspended && h.Optional, !suspended && !given.Heard(g.Manifest, h):
+			continue
+		case suspended:
+			run = newHandler(common, g.Manifest, h, given).refuse
+		}
+		b.Handlers = append(b.Handlers, registry.Handler{DocType: h.DocType, Event: h.Event, Run: run})
 	}
 	return b
 }
@@ -145,23 +179,24 @@ type guest struct {
 	hash    string
 	module  *engine.Module
 	foreign bool // built for Extism
-	tally   *meter.Tally
-	limits  engine.Limits // of the server and the plugin
+
+	powerful bool // passes roles by, or reaches the platform
+	tally    *meter.Tally
+	limits   engine.Limits // of the server and the plugin
 }
 
-func (p *Plugins) guest(site string, g *registry.Generation) *guest {
+func (p *Plugins) guest(site string, g *registry.Generation, given grant.Given) *guest {
 	m := g.Manifest
-	given := p.cfg.Grants(site, g)
 	limits := grant.Lowered(m.Limits, given.Limits)
 	logger := p.cfg.Logger
 	if p.cfg.Logs != nil {
 		logger = p.cfg.Logs.Logger(site, m.Name, logger)
 	}
 	common := &guest{
-		plugins: p, version: m.Version, hash: g.Hash, module: g.Module, tally: p.cfg.Meter.Tally(site, m.Name), foreign: g.Module.Dialect() == abi.Extism,
+		plugins: p, powerful: given.Powerful, version: m.Version, hash: g.Hash, module: g.Module, tally: p.cfg.Meter.Tally(site, m.Name), foreign: g.Module.Dialect() == abi.Extism,
 		limits: g.Module.Limits(engineLimits(limits)).Min(p.cfg.Limits),
 		plugin: hostapi.Plugin{
-			Site: site, Name: m.Name, Logger: logger, Grants: given.Grants,
+			Site: site, Name: m.Name, Logger: logger, Grants: given.Grants, Frame: given.Frame,
 			Limits: traffic(limits, p.cfg.Traffic), KV: p.cfg.KV,
 		},
 	}

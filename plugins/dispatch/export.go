@@ -86,19 +86,34 @@ func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]b
 	if again(err) {
 		return nil, err // the store or the platform runs the call once more
 	}
-	x.calls.Done(usage, err)
-	x.tally.Done(err)
+	last(call, func() {
+		x.calls.Done(usage, err)
+		x.tally.Done(err)
+		if err == nil {
+			return
+		}
+		x.log(call, usage, err)
+		if tape != nil && tape.Whole() {
+			c := x.record(call, input, tape, replay.OutcomeOf(output, usage, err))
+			c.Limits, c.Traffic = limits, bounds
+			c.Mask(passwords(call.Documents))
+			cfg.Failed(c)
+		}
+	})
 	if err == nil {
 		return output, nil
 	}
-	x.log(call, usage, err)
-	if tape != nil && tape.Whole() {
-		c := x.record(call, input, tape, replay.OutcomeOf(output, usage, err))
-		c.Limits, c.Traffic = limits, bounds
-		c.Mask(passwords(call.Documents))
-		cfg.Failed(c)
-	}
 	return nil, x.located(err)
+}
+
+// last calls fn once the call's transaction is not run again, so that of a run
+// that lost a race nothing is counted, logged or recorded.
+func last(call *method.Call, fn func()) {
+	if call.Tx == nil {
+		fn()
+		return
+	}
+	call.Tx.Aside().Last(fn)
 }
 
 // located puts the plugin, its version and the export outside the guest's

@@ -15,6 +15,7 @@ func newMethod(g *guest, m manifest.Method) *method.Method {
 	x.manual = m.Tx == manifest.TxManual
 	return &method.Method{
 		Path: m.Path, Verbs: m.Verbs, AllowGuest: m.AllowGuest, Roles: m.Roles, Writes: m.Writes,
+		Plugin: g.plugin.Name, Powerful: g.powerful,
 		Description: m.Description, ArgsSchema: m.Args, ResultSchema: m.Result,
 		Func: func(ctx context.Context, call *method.Call) (any, error) {
 			input, err := input(&call.Args, arguments)

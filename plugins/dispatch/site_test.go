@@ -107,8 +107,13 @@ func newSiteWith(t testing.TB, set func(*dispatch.Config)) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { plugins.Shut("one") })
+	protection, err := doctypes.Protection()
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.documents = document.NewService(document.ServiceConfig{
-		Store: st, Catalog: doctype.NewCatalog(schema), Hooks: []document.Hooks{served},
+		Protection: protection,
+		Store:      st, Catalog: doctype.NewCatalog(schema), Hooks: []document.Hooks{served},
 	})
 	s.methods = method.New(method.Config{Invoker: served, Store: st, Documents: s.documents})
 	return s

@@ -111,7 +111,7 @@ func TestBroken(t *testing.T) {
 		{"half written", whole[:len(whole)/2], "cut off"},
 		{"text", []byte("<html>404</html>"), "not a WebAssembly module"},
 		{"unknown export", patched(t, todo, `"acme.todo.echo"`, `"acme.todo.echoes"`), "does not export acme.todo.echoes"},
-		{"not asked for", patched(t, todo, `"doc_get", `, ``), "imports doc_get, which the manifest does not ask for"},
+		{"not asked for", patched(t, todo, `"resource:ToDo:read", "resource:ToDo:update"`, `"doc_list", "doc_update"`), "imports doc_get, which the manifest does not ask for"},
 		{"wrong shape", patched(t, events, `"export": "manual"`, `"export": "shapeless"`), "The export shapeless takes [i32 i32] and returns [i32]"},
 	}
 	for _, tt := range tests {

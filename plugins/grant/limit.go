@@ -2,6 +2,7 @@ package grant
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,9 @@ import (
 // limitPrefix begins the entry of a limit above the default, such as
 // limit:cpu_ms=60000. Approving one approves every lower one.
 const limitPrefix = "limit:"
+
+// Limits reports whether an entry is a limit.
+func Limits(g string) bool { return strings.HasPrefix(g, limitPrefix) }
 
 // limit is one that a manifest may ask for.
 type limit struct {
@@ -43,9 +47,25 @@ func limits() []limit {
 
 // AskedLimits lists the limits above the defaults that a manifest asks for.
 func AskedLimits(l manifest.Limits) []string {
+	return askedOver(l, func(x limit) int { return x.normal })
+}
+
+// AskedOfOperator lists the limits that a plugin in an operator's folder asks for:
+// those above what the operator gives all of them. A zero field of most gives
+// whatever a manifest may ask for.
+func AskedOfOperator(l, most manifest.Limits) []string {
+	return askedOver(l, func(x limit) int {
+		if n := *x.ofLimit(&most); n > 0 {
+			return max(n, x.normal)
+		}
+		return math.MaxInt
+	})
+}
+
+func askedOver(l manifest.Limits, given func(limit) int) []string {
 	var asked []string
 	for _, x := range limits() {
-		if n := *x.ofLimit(&l); n > x.normal {
+		if n := *x.ofLimit(&l); n > given(x) {
 			asked = append(asked, fmt.Sprintf("%s%s=%d", limitPrefix, x.name, n))
 		}
 	}
@@ -89,11 +109,8 @@ func Lowered(l manifest.Limits, waiting []string) manifest.Limits {
 	return l
 }
 
-// covers reports whether an entry was approved: a limit also by a higher one.
-func covers(approved []string, entry string) bool {
-	if slices.Contains(approved, entry) {
-		return true
-	}
+// coversLimit reports whether one of the entries is as high a limit, or higher.
+func coversLimit(approved []string, entry string) bool {
 	name, n, ok := limitOf(entry)
 	return ok && slices.ContainsFunc(approved, func(other string) bool {
 		of, most, ok := limitOf(other)

@@ -27,10 +27,14 @@ func TestLimitsAreAskedFor(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := grant.Waiting(asked, tt.approved); !slices.Equal(got, tt.waiting) {
+			if got := (grant.Decided{Approved: tt.approved}).Waiting(asked); !slices.Equal(got, tt.waiting) {
 				t.Errorf("%v wait, want %v", got, tt.waiting)
 			}
-			if got := grant.Lowered(l, grant.Give(asked, tt.approved).Limits); got != tt.want {
+			given := grant.Decided{Approved: tt.approved}.Give(&manifest.Manifest{Limits: l}, asked)
+			if len(given.Missing) > 0 {
+				t.Errorf("a plugin with the usual limits is kept from serving by %v", given.Missing)
+			}
+			if got := grant.Lowered(l, given.Limits); got != tt.want {
 				t.Errorf("gets %+v, want %+v", got, tt.want)
 			}
 		})

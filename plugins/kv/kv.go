@@ -74,6 +74,18 @@ func (c *Cache) Get(site, plugin, key string) (value []byte, ok bool) {
 // 0; TooLarge for a value over the limit. What was kept under the key before
 // stays then.
 func (c *Cache) Set(site, plugin, key string, value []byte, ttl time.Duration) error {
+	if err := c.admit(key, value, ttl); err != nil {
+		return err
+	}
+	e := newEntry(key, value)
+	if ttl > 0 {
+		e.until = c.cfg.Now().Add(ttl)
+	}
+	c.put(site, plugin, e)
+	return nil
+}
+
+func (c *Cache) admit(key string, value []byte, ttl time.Duration) error {
 	switch {
 	case key == "" || len(key) > c.cfg.MaxKey:
 		return fault.New(fault.BadRequest, "", "A key has 1 to %d bytes", c.cfg.MaxKey)
@@ -82,15 +94,14 @@ func (c *Cache) Set(site, plugin, key string, value []byte, ttl time.Duration) e
 	case len(value) > c.cfg.MaxValue:
 		return fault.New(fault.TooLarge, "", "The value is over %d bytes", c.cfg.MaxValue)
 	}
-	e := newEntry(key, value)
-	if ttl > 0 {
-		e.until = c.cfg.Now().Add(ttl)
-	}
+	return nil
+}
+
+func (c *Cache) put(site, plugin string, e *entry) {
 	s := c.make(owner{site, plugin})
 	s.used.Store(c.turn.Add(1))
 	s.set(e)
 	c.relieve()
-	return nil
 }
 
 // Delete forgets a key. It need not be there.

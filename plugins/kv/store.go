@@ -15,7 +15,10 @@ type entry struct {
 	key   string
 	value []byte
 	until time.Time // zero: no end
+	gone  bool      // of a run: deleted
 }
+
+func (e *entry) over(now time.Time) bool { return !e.until.IsZero() && !now.Before(e.until) }
 
 // newEntry copies: what a guest hands over lies in its memory.
 func newEntry(key string, value []byte) *entry {
@@ -54,7 +57,7 @@ func (s *store) get(key string, now time.Time) ([]byte, bool) {
 		return nil, false
 	}
 	e := el.Value.(*entry)
-	if !e.until.IsZero() && !now.Before(e.until) {
+	if e.over(now) {
 		s.remove(el)
 		return nil, false
 	}
@@ -62,20 +65,42 @@ func (s *store) get(key string, now time.Time) ([]byte, bool) {
 	return e.value, true
 }
 
-// set puts an entry in, and out what no longer fits. A closed store takes none:
-// whoever still holds one came before it was dropped.
-func (s *store) set(e *entry) {
+// peek returns an entry as it is, or nil.
+func (s *store) peek(key string) *entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if el := s.byKey[key]; el != nil {
+		return el.Value.(*entry)
+	}
+	return nil
+}
+
+// oldestFirst hands out the entries in the order in which they were put in.
+func (s *store) oldestFirst(yield func(*entry) bool) {
+	for el := s.recent.Back(); el != nil; el = el.Prev() {
+		if !yield(el.Value.(*entry)) {
+			return
+		}
+	}
+}
+
+// set puts an entry in, and out what no longer fits, and reports whether anything
+// had to go. A closed store takes none: whoever still holds one came before it was
+// dropped.
+func (s *store) set(e *entry) (full bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return
+		return false
 	}
 	s.removeKey(e.key)
 	s.byKey[e.key] = s.recent.PushFront(e)
 	s.grow(e.size())
 	for s.bytes > s.maxBytes || s.recent.Len() > s.maxEntries {
 		s.remove(s.recent.Back())
+		full = true
 	}
+	return full
 }
 
 func (s *store) delete(key string) {

@@ -45,9 +45,9 @@ func (c *copies) keep(hash, source string) error {
 		c.tried = map[string]bool{}
 	}
 	c.tried[hash] = true
-	if c.has(hash) {
+	if _, err := c.read(hash); err == nil {
 		return nil
-	}
+	} // else there is none, or a damaged one
 	wasm, err := bundle.Whole(source)
 	if err != nil {
 		return err

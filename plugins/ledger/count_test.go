@@ -11,7 +11,7 @@ import (
 func TestCounts(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "site.db")
 	a, b := start(t, file, t.TempDir()), start(t, file, t.TempDir())
-	a.install(plugin(t, "1", nil, "doc_get"))
+	a.approved(plugin(t, "1", nil, "doc_get"))
 	b.sync()
 	call := func(p *process, path string) error {
 		_, err := p.call(http.MethodPost, path, m{"doctype": "ToDo", "name": "none"})

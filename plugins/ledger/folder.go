@@ -12,6 +12,7 @@ import (
 	"armature/core/document"
 	"armature/core/identity"
 	"armature/plugins/dispatch"
+	"armature/plugins/grant"
 	"armature/plugins/loader"
 	"armature/plugins/registry"
 	"armature/plugins/shipped"
@@ -49,10 +50,18 @@ func (s *Site) tellOne(ctx context.Context, sv dispatch.Services, st loader.Stat
 	serving := s.l.cfg.Registry.Serving(s.name)[st.Name]
 	now := Record{Name: st.Name, Source: st.Source, Error: st.Error, Version: st.Version, Hash: st.Hash}
 	if installed != nil {
-		now.Asked, now.Methods = dispatch.Asked(installed), methods(installed)
-		if serving != nil && serving.Hash != installed.Hash {
-			now.Version, now.Hash = serving.Manifest.Version, serving.Hash
-			now.PendingVersion, now.PendingHash = installed.Manifest.Version, installed.Hash
+		now.Asked, now.Optional, now.Methods = s.l.asked(s.name, installed), grant.Optional(installed.Manifest), methods(installed)
+		now.Publisher = installed.Publisher
+		if refused := s.l.trusts(s.name, installed); refused != nil {
+			now.Error = refused.Error()
+		}
+		switch {
+		case serving != nil && serving.Hash != installed.Hash:
+			now.Version, now.Hash, now.Publisher = serving.Manifest.Version, serving.Hash, serving.Publisher
+			now.PendingVersion, now.PendingHash, now.PendingPublisher = installed.Manifest.Version, installed.Hash, installed.Publisher
+		case serving == nil && s.waits(st.Name, installed):
+			now.Version, now.Hash, now.Publisher = "", "", ""
+			now.PendingVersion, now.PendingHash, now.PendingPublisher = installed.Manifest.Version, installed.Hash, installed.Publisher
 		}
 	}
 	if err := s.ship(ctx, sv, serving); err != nil {
@@ -73,14 +82,17 @@ func (s *Site) tellOne(ctx context.Context, sv dispatch.Services, st loader.Stat
 		}
 		next := now
 		if old != nil {
-			next.Status, next.Approved = old.Status, old.Approved
+			next.Status, next.Approved, next.Revoked, next.RunAs = old.Status, old.Approved, old.Revoked, old.RunAs
+			if old.Status == Removed {
+				next.Status = Active // or what follows from the rest
+			}
 			if old.Status == Disabled && old.PendingHash != "" && old.PendingHash == next.Hash {
 				// What waited before goes on waiting when the plugin is enabled.
-				next.Version, next.Hash = old.Version, old.Hash
-				next.PendingVersion, next.PendingHash = old.PendingVersion, old.PendingHash
+				next.Version, next.Hash, next.Publisher = old.Version, old.Hash, old.Publisher
+				next.PendingVersion, next.PendingHash, next.PendingPublisher = old.PendingVersion, old.PendingHash, old.PendingPublisher
 			}
 			if installed == nil {
-				next.Asked, next.Methods = old.Asked, old.Methods
+				next.Asked, next.Optional, next.Methods, next.Publisher = old.Asked, old.Optional, old.Methods, old.Publisher
 			}
 		}
 		if next.settle(); old != nil && reflect.DeepEqual(old.values(), next.values()) {
@@ -93,6 +105,13 @@ func (s *Site) tellOne(ctx context.Context, sv dispatch.Services, st loader.Stat
 	}
 	s.told[st.Name] = now
 	return nil
+}
+
+// waits reports whether a version in a folder needs what nobody has approved, and
+// is not taken off by somebody.
+func (s *Site) waits(plugin string, g *registry.Generation) bool {
+	r := s.record(plugin)
+	return (r == nil || r.Status != Disabled) && len(s.l.Grants(s.name, g).Missing) > 0
 }
 
 // ship installs the DocTypes of what serves, once per version.
@@ -120,18 +139,17 @@ func (s *Site) removeAbsent(ctx context.Context, sv dispatch.Services, present m
 	for _, name := range slices.Sorted(maps.Keys(*s.records.Load())) {
 		r := (*s.records.Load())[name]
 		_, seen := s.told[name]
-		if present[name] || r.Stored() || !seen && !s.ours(r.Source) {
+		if present[name] || r.Stored() || r.Status == Removed || !seen && !s.ours(r.Source) {
 			continue
 		}
 		err := sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
 			r, err := read(ctx, tx, sv.Documents, name)
-			if err != nil || r == nil || r.Stored() {
+			if err != nil || r == nil || r.Stored() || r.Status == Removed {
 				return err
 			}
-			if err := sv.Documents.As(identity.Root(), tx).Delete(asWriter(ctx), pluginType, name); err != nil {
-				return err
-			}
-			return tx.BumpEpoch(ctx)
+			// Its approvals wait for it to come back.
+			r.Status, r.Error = Removed, ""
+			return write(ctx, tx, sv.Documents, identity.Root(), r)
 		})
 		if err != nil {
 			return fmt.Errorf("remove the record of %s: %w", name, err)

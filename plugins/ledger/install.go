@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"armature/core/document"
 	"armature/core/fault"
@@ -12,24 +11,28 @@ import (
 	"armature/plugins/bundle"
 	"armature/plugins/dispatch"
 	"armature/plugins/grant"
+	"armature/plugins/manifest"
 	"armature/plugins/registry"
 	"armature/plugins/shipped"
 )
 
 // Installation is what installing a bundle does, or would do.
 type Installation struct {
-	Plugin   string         `json:"plugin"`
-	Version  string         `json:"version"`
-	Hash     string         `json:"hash"`
-	First    bool           `json:"first"`              // this bundle had not been stored before
-	Replaces string         `json:"replaces,omitempty"` // the version that serves
-	Status   Status         `json:"status"`
-	Asked    []string       `json:"grants_asked"`
-	Waiting  []string       `json:"grants_waiting"` // for an administrator's approval
-	Pending  bool           `json:"pending"`        // the version that served goes on doing so until then
-	DocTypes []shipped.Step `json:"doctypes"`
-	Pristine bool           `json:"pristine"`         // calls start from a snapshot
-	Reason   string         `json:"reason,omitempty"` // why not
+	Plugin    string         `json:"plugin"`
+	Version   string         `json:"version"`
+	Hash      string         `json:"hash"`
+	Publisher string         `json:"publisher"`          // key that has signed it; "none": nobody's
+	First     bool           `json:"first"`              // this bundle had not been stored before
+	Replaces  string         `json:"replaces,omitempty"` // the version that serves
+	Status    Status         `json:"status"`
+	Asked     []string       `json:"grants_asked"`
+	Waiting   []string       `json:"grants_waiting"` // for an administrator's approval
+	Pending   bool           `json:"pending"`        // the version that served goes on doing so until then
+	Does      []string       `json:"does"`           // what it may do, in words
+	Changes   *Difference    `json:"changes"`        // of what it asks for, against the version that serves; nil: none does
+	DocTypes  []shipped.Step `json:"doctypes"`
+	Pristine  bool           `json:"pristine"`         // calls start from a snapshot
+	Reason    string         `json:"reason,omitempty"` // why not
 }
 
 // install puts a bundle into the site's database and has it serve. approve names
@@ -61,6 +64,9 @@ func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte
 	if err := s.l.cfg.Registry.Check(s.name, g); err != nil {
 		return nil, err
 	}
+	if err := s.l.trusts(s.name, g); err != nil {
+		return nil, err
+	}
 	brought, err := shipped.Parse(b.Manifest)
 	if err != nil {
 		return nil, err
@@ -73,10 +79,29 @@ func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte
 	if dry {
 		return done, nil
 	}
-	if _, err := shipped.Apply(ctx, sv.Store, sv.Documents, elevated(caller), brought); err != nil {
+	if len(approve) > 0 {
+		if err := mayApprove(sv.Documents, caller, done.Asked, approve); err != nil {
+			return nil, err
+		}
+	}
+	if !done.Pending {
+		if _, err := shipped.Apply(ctx, sv.Store, sv.Documents, elevated(caller), brought); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.writeDown(ctx, sv, caller, g, wasm, draft, planned); err != nil {
 		return nil, err
 	}
-	err = sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+	if !done.Pending {
+		s.shipped[next.Name] = g.Hash
+	}
+	return done, s.after(ctx, next.Name)
+}
+
+// writeDown records what was planned, if nobody has changed the plugin since.
+func (s *Site) writeDown(ctx context.Context, sv dispatch.Services, caller *identity.Caller, g *registry.Generation, wasm []byte, draft string, planned *planned) error {
+	next, done := planned.next, planned.done
+	return sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
 		found, err := read(ctx, tx, sv.Documents, next.Name)
 		if err != nil {
 			return err
@@ -95,18 +120,16 @@ func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte
 		if err := dropDraft(ctx, tx, sv.Documents, next, draft); err != nil {
 			return err
 		}
+		if err := ensureUser(ctx, tx, sv, caller, next); err != nil {
+			return err
+		}
 		return write(ctx, tx, sv.Documents, caller, next)
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.shipped[next.Name] = g.Hash
-	return done, s.after(ctx, next.Name)
 }
 
-// served is the hash of what a record has serve.
+// served is the hash of the stored version that a record has serve.
 func served(r *Record) string {
-	if r == nil {
+	if r == nil || !r.Stored() {
 		return ""
 	}
 	return r.Hash
@@ -123,7 +146,7 @@ type planned struct {
 func (s *Site) plan(ctx context.Context, sv dispatch.Services, g *registry.Generation, approve []string, brought []*shipped.DocType) (*planned, error) {
 	m := g.Manifest
 	p := &planned{next: &Record{Name: m.Name, Source: g.Source}}
-	p.done = &Installation{Plugin: m.Name, Version: m.Version, Hash: g.Hash, Asked: dispatch.Asked(g)}
+	p.done = &Installation{Plugin: m.Name, Version: m.Version, Hash: g.Hash, Publisher: g.Publisher, Asked: dispatch.Asked(g, manifest.Limits{})}
 	p.done.Pristine, p.done.Reason = g.Module.Pristine()
 	var before []string // what the version that serves asks for
 	err := sv.Store.Read(ctx, func(tx document.Tx) (err error) {
@@ -135,8 +158,15 @@ func (s *Site) plan(ctx context.Context, sv dispatch.Services, g *registry.Gener
 			return err
 		}
 		p.old = records[m.Name]
+		if p.old.Status == Removed {
+			return nil // what was approved of a plugin in a folder is not this one's
+		}
 		*p.next = *p.old
-		before, err = askedBy(ctx, tx, sv, m.Name, p.old.Hash)
+		p.done.Asked = append(p.done.Asked, p.old.moved(g)...)
+		if p.old.Hash != "" {
+			before, err = askedBy(ctx, tx, sv, m.Name, p.old.Hash)
+			p.done.Changes = difference(before, p.done.Asked)
+		}
 		return err
 	})
 	if err != nil {
@@ -145,27 +175,25 @@ func (s *Site) plan(ctx context.Context, sv dispatch.Services, g *registry.Gener
 	if !p.next.Stored() {
 		return nil, fault.New(fault.Conflict, "", "The plugin %s is installed already, from %s", m.Name, p.next.Source)
 	}
-	return p, p.decide(g, before, approve)
+	p.done.Does = grant.InWords(p.done.Asked)
+	return p, p.decide(g, approve, before)
 }
 
 // decide says whether the new version serves or waits.
-func (p *planned) decide(g *registry.Generation, before, approve []string) (err error) {
+func (p *planned) decide(g *registry.Generation, approve, before []string) (err error) {
 	next, done := p.next, p.done
-	next.Asked, next.Methods = done.Asked, methods(g)
+	next.Asked, next.Optional, next.Methods = done.Asked, grant.Optional(g.Manifest), methods(g)
 	if len(approve) > 0 {
-		if next.Approved, err = grant.Approve(next.Asked, next.Approved, approve); err != nil {
+		if err := next.approve(approve); err != nil {
 			return err
 		}
 	}
 	done.Waiting = next.Waiting()
-	if done.Replaces = next.Version; next.Hash != "" && next.Hash != g.Hash {
-		done.Pending = len(grown(next.Asked, before, next.Approved)) > 0
-	}
-	if done.Pending {
-		next.PendingVersion, next.PendingHash = g.Manifest.Version, g.Hash
-	} else {
-		next.Version, next.Hash, next.Error = g.Manifest.Version, g.Hash, ""
-		next.PendingVersion, next.PendingHash = "", ""
+	done.Replaces = next.Version
+	done.Pending = next.Hash != g.Hash && next.held(before)
+	next.PendingVersion, next.PendingHash, next.PendingPublisher = g.Manifest.Version, g.Hash, g.Publisher
+	if !done.Pending {
+		next.succeed()
 	}
 	next.settle()
 	done.Status = next.Status
@@ -179,7 +207,7 @@ func (s *Site) after(ctx context.Context, plugin string) error {
 		return err
 	}
 	r := s.record(plugin)
-	if r == nil || !r.Stored() || r.Status == Disabled {
+	if r == nil || !r.Stored() || r.Status == Disabled || r.Hash == "" {
 		return nil
 	}
 	if g := s.l.cfg.Registry.Generation(s.name, r.Source); g == nil || g.Hash != r.Hash {
@@ -210,7 +238,7 @@ func names(v any) []string {
 	switch v := v.(type) {
 	case string:
 		if v != "" {
-			return slices.Collect(fields(v))
+			return listed(v)
 		}
 	case []any:
 		var all []string

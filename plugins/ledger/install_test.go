@@ -89,7 +89,7 @@ func TestDrafts(t *testing.T) {
 	p.install(plugin(t, "3", nil), "draft", done["hash"])
 	p.serves("3")
 	kept("3", "1")
-	if again := p.install(plugin(t, "1", nil), "draft", p.record()["hash"]); again["first"] != false {
+	if again := p.install(plugin(t, "1", nil), "draft", p.record()["hash"], "approve", "version:1"); again["first"] != false {
 		t.Errorf("installed %v", again)
 	}
 	p.serves("1")
@@ -168,9 +168,9 @@ func TestInstallRefuses(t *testing.T) {
 // administrator.
 func TestPluginsDoNotManage(t *testing.T) {
 	p := newProcess(t)
-	p.install(plugin(t, "1", nil, "method_call"))
+	p.approved(plugin(t, "1", nil, "method_call"))
 	f := p.refuses(fault.Permission, "acme.a.method_call", m{"method": "framework.plugins.disable", "args": m{"plugin": "acme.a"}})
-	if !strings.Contains(f.Message, "by people") {
+	if !strings.Contains(f.Message, "not granted method:framework.plugins.disable") {
 		t.Errorf("message %q", f.Message)
 	}
 	p.serves("1")
@@ -179,17 +179,13 @@ func TestPluginsDoNotManage(t *testing.T) {
 func TestApproval(t *testing.T) {
 	p := newProcess(t)
 	fetch := m{"allowed_hosts": []any{"a.example"}}
-	// A fresh one serves without.
+	// A fresh one waits.
 	done := p.install(plugin(t, "1", fetch, "kv_get", "http_fetch"))
-	if done["pending"] != false || done["status"] != "Awaiting Approval" {
+	if done["pending"] != true || done["status"] != "Awaiting Approval" {
 		t.Errorf("installed %v", done)
 	}
-	if f := p.refuses(fault.Permission, "acme.a.http_fetch", m{"url": "a.example"}); !strings.Contains(f.Message, "http_fetch") {
-		t.Errorf("message %q", f.Message)
-	}
-	if v, err := p.call("POST", "acme.a.kv_get", m{"key": "x"}); v != nil || err != nil {
-		t.Errorf("what needs no approval: %v, %v", v, err)
-	}
+	p.serves("")
+	p.refuses(fault.Validation, "acme.a.kv_get", m{"key": "x"})
 	p.manage("approve", m{"plugin": "acme.a"})
 	p.status(ledger.Active)
 	if _, err := p.call("POST", "acme.a.http_fetch", m{"url": "a.example"}); err != nil {
@@ -215,10 +211,13 @@ func TestApproval(t *testing.T) {
 		t.Errorf("%v, fetched %v", err, p.fetched)
 	}
 
+	// Without what it needs it has no methods.
 	p.manage("revoke", m{"plugin": "acme.a", "grants": "http_fetch:b.example"})
-	p.refuses(fault.Permission, "acme.a.http_fetch", m{"url": "b.example"})
+	p.refuses(fault.Validation, "acme.a.http_fetch", m{"url": "a.example"})
+	p.refuses(fault.Validation, "framework.plugins.revoke", m{"plugin": "acme.a", "grants": "http_fetch:b.example"})
 	p.manage("revoke", m{"plugin": "acme.a"})
-	p.refuses(fault.Permission, "acme.a.http_fetch", m{"url": "a.example"})
+	p.refuses(fault.Validation, "acme.a.kv_get", m{"key": "x"})
+	p.manage("approve", m{"plugin": "acme.a", "grants": "elevated http_fetch:a.example,http_fetch:b.example"})
 
 	// A version that waits is put aside by rolling back.
 	p.install(plugin(t, "3", more, "kv_get", "http_fetch", "enqueue"))
@@ -239,14 +238,18 @@ func TestApproval(t *testing.T) {
 func TestElevated(t *testing.T) {
 	p := newProcess(t)
 	jane := &identity.Caller{User: "jane@example.com", Roles: []string{identity.All}}
-	p.install(plugin(t, "1", m{"grants": []string{"elevated"}}, "doc_insert", "method_call"))
+	p.install(plugin(t, "1", m{"grants": []string{"elevated"}}, "doc_get", "doc_insert", "method_call"))
 	insert := func() (any, error) {
-		return p.callAs(jane, http.MethodPost, "acme.a.doc_insert", m{"doc": m{"doctype": "Role", "role_name": "Boss"}})
+		return p.callAs(jane, http.MethodPost, "acme.a.doc_insert", m{"doc": m{"doctype": "Priority", "title": "Boss"}})
 	}
-	if _, err := insert(); fault.KindOf(err) != fault.Permission {
-		t.Fatalf("without approval: %v", err)
+	p.manage("approve", m{"plugin": "acme.a"})
+	if _, err := insert(); err == nil {
+		t.Fatal("it serves without approval")
 	}
 	p.manage("approve", m{"plugin": "acme.a", "grants": "elevated"})
+	if _, err := p.callAs(jane, http.MethodPost, "acme.a.doc_insert", m{"doc": m{"doctype": "Role", "role_name": "Boss"}}); fault.KindOf(err) != fault.Permission {
+		t.Errorf("elevated access reaches the platform: %v", err)
+	}
 	doc, err := insert()
 	if err != nil {
 		t.Fatal(err)
@@ -266,15 +269,15 @@ func TestElevated(t *testing.T) {
 func TestElevationEndsAtHandlers(t *testing.T) {
 	p := newProcess(t)
 	jane := &identity.Caller{User: "jane@example.com", Roles: []string{identity.All}}
-	p.install(plugin(t, "1", m{"grants": []string{"elevated"}}, "doc_insert"), "approve", "elevated")
-	role := m{"doc": m{"doctype": "Role", "role_name": "Boss"}}
+	p.approved(plugin(t, "1", m{"grants": []string{"elevated"}}, "doc_insert"), "elevated")
+	role := m{"doc": m{"doctype": "Priority", "title": "Boss"}}
 	if _, err := p.callAs(jane, http.MethodPost, "acme.a.doc_insert", role); err != nil {
 		t.Fatal(err)
 	}
 	// This handler hands the event on to doc_insert: it would insert the role
 	// that is being validated.
-	role = m{"doc": m{"doctype": "Role", "role_name": "Boss of bosses"}}
-	p.install(plugintest.Asks(t, "acme.c", "1", "", m{"events": m{"Role.validate": "doc_insert"}}, "doc_insert"))
+	role = m{"doc": m{"doctype": "Priority", "title": "Boss of bosses"}}
+	p.approved(plugintest.Asks(t, "acme.c", "1", "", m{"events": m{"Priority.validate": "doc_insert"}}, "doc_insert"))
 	if _, err := p.callAs(jane, http.MethodPost, "acme.a.doc_insert", role); fault.KindOf(err) != fault.Permission {
 		t.Errorf("a handler inserted a role as jane: %v", err)
 	}
@@ -284,13 +287,14 @@ func TestElevationEndsAtHandlers(t *testing.T) {
 // not the Administrator.
 func TestNobodyElseWritesRecords(t *testing.T) {
 	p := newProcess(t)
-	p.install(plugin(t, "1", m{"allowed_hosts": []any{"a.example"}}, "doc_update", "doc_delete", "http_fetch"))
+	p.approved(plugin(t, "1", m{"allowed_hosts": []any{"a.example"}}, "doc_update", "doc_delete", "http_fetch"))
+	before := len(p.record()["grants_approved"].([]any))
 	p.refuses(fault.Permission, "acme.a.doc_update", m{"doctype": "Plugin", "name": "acme.a", "doc": m{"grants_approved": "http_fetch"}})
 	p.refuses(fault.Permission, "acme.a.doc_delete", m{"doctype": "Plugin", "name": "acme.a"})
 	if _, err := p.insert("Plugin", m{"name": "acme.b"}); fault.KindOf(err) != fault.Permission {
 		t.Errorf("the Administrator: %v", err)
 	}
-	if r := p.record(); len(r["grants_approved"].([]any)) != 0 {
+	if r := p.record(); len(r["grants_approved"].([]any)) != before {
 		t.Errorf("record %v", r)
 	}
 }
@@ -299,7 +303,7 @@ func TestNobodyElseWritesRecords(t *testing.T) {
 // be taken away.
 func TestNoPluginKeepsItself(t *testing.T) {
 	p := newProcess(t)
-	p.install(plugin(t, "1", m{"events": m{"*.validate": "doc_get", "*.on_trash": "doc_get", "Plugin.on_update": "doc_get"}}, "doc_get"))
+	p.approved(plugin(t, "1", m{"events": m{"*.validate": "doc_get", "*.on_trash": "doc_get", "Plugin.on_update": "doc_get"}}, "doc_get"), "event:Plugin.on_update")
 	if _, err := p.insert("ToDo", m{"description": "x"}); fault.KindOf(err) != fault.BadRequest {
 		t.Fatalf("the handler refuses: %v", err)
 	}

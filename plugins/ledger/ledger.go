@@ -19,6 +19,7 @@ import (
 	"armature/plugins/dispatch"
 	"armature/plugins/loader"
 	"armature/plugins/logs"
+	"armature/plugins/manifest"
 	"armature/plugins/meter"
 	"armature/plugins/registry"
 )
@@ -32,10 +33,18 @@ type Config struct {
 	Bundles  string                              // folder for copies of what serves from those; empty: none are made
 	Forget   func(site, plugin string)           // what a plugin kept, once it is gone; nil: nothing
 	Logs     *logs.Book                          // nil: none are kept
-	Meter    *meter.Meter
-	Logger   *slog.Logger
-	Now      func() time.Time
-	Every    time.Duration // how often to look for what other processes have written; default 500 ms
+
+	// Publishers are the keys of whom plugins have to be signed by: one of each list
+	// that is not empty; nil: nobody has to be.
+	Publishers func(site string) [][]string
+	// FolderLimits are what plugins in folders get without being asked; zero fields
+	// are as much as a manifest may say.
+	FolderLimits manifest.Limits
+
+	Meter  *meter.Meter
+	Logger *slog.Logger
+	Now    func() time.Time
+	Every  time.Duration // how often to look for what other processes have written; default 500 ms
 	// Active says whether a site is in use; Run leaves the others alone, and
 	// whoever uses one again calls SyncSite first. nil: all are.
 	Active func(site string) bool
@@ -75,6 +84,9 @@ func New(cfg Config) *Ledger {
 	if cfg.Folders == nil {
 		cfg.Folders = func(string) []string { return nil }
 	}
+	if cfg.Publishers == nil {
+		cfg.Publishers = func(string) [][]string { return nil }
+	}
 	if cfg.Forget == nil {
 		cfg.Forget = func(string, string) {}
 	}
@@ -97,6 +109,7 @@ type Site struct {
 	epoch   int64
 	shut    bool
 	looked  bool              // the records were read once
+	trusted [][]string        // whose signatures were asked for when it was decided last
 	told    map[string]Record // what was last written down about plugins in folders
 	refused map[string]string // stored plugins that do not load: name to hash
 	shipped map[string]string // whose DocTypes are in place: name to hash
@@ -291,9 +304,17 @@ func (s *Site) sync(ctx context.Context) error {
 		s.epoch, s.looked = v.Epoch, true
 		clear(s.refused)
 	}
+	if now := s.l.cfg.Publishers(s.name); !reflect.DeepEqual(now, s.trusted) {
+		s.trusted = now
+		clear(s.refused)
+		s.l.cfg.Registry.Reconsider(s.name)
+	}
 	s.restore(ctx)
 	s.recall(ctx)
 	s.loadStored(ctx, sv)
+	if err := s.adopt(ctx, sv); err != nil {
+		return err
+	}
 	return s.tell(ctx, sv)
 }
 

@@ -28,10 +28,13 @@ func (s *Site) change(ctx context.Context, caller *identity.Caller, plugin strin
 		if r == nil {
 			r = s.unwritten(plugin)
 		}
-		if r == nil {
+		if r == nil || r.Status == Removed {
 			return fault.Missing("The plugin %s is not installed on this site", plugin)
 		}
 		if err := fn(tx, sv, r); err != nil {
+			return err
+		}
+		if err := ensureUser(ctx, tx, sv, caller, r); err != nil {
 			return err
 		}
 		changed = r
@@ -44,34 +47,49 @@ func (s *Site) change(ctx context.Context, caller *identity.Caller, plugin strin
 }
 
 // approve gives a plugin what it asks for: what is named, or without names all
-// but elevated access. A version that waited for it serves from now on.
+// but what is given by name alone. A version that waited for it serves from now on,
+// and what it brings comes with it.
 func (s *Site) approve(ctx context.Context, caller *identity.Caller, plugin string, names []string) (*Record, error) {
+	if err := s.bring(ctx, caller, plugin, names); err != nil {
+		return nil, err
+	}
 	return s.change(ctx, caller, plugin, func(tx document.Tx, sv dispatch.Services, r *Record) (err error) {
-		if r.Approved, err = grant.Approve(r.Asked, r.Approved, names); err != nil {
+		if err := mayApprove(sv.Documents, caller, r.Asked, names); err != nil {
 			return err
 		}
-		if !r.Stored() || r.PendingHash == "" {
-			return nil // of a plugin in a folder the registry decides anew
+		if err := r.approve(names); err != nil {
+			return err
+		}
+		if r.PendingHash == "" {
+			return nil
 		}
 		before, err := askedBy(ctx, tx, sv, plugin, r.Hash)
-		if err != nil || len(grown(r.Asked, before, r.Approved)) > 0 {
+		if err != nil || r.held(before) {
 			return err
 		}
 		served := r.Hash
-		r.Version, r.Hash, r.Error = r.PendingVersion, r.PendingHash, ""
-		r.PendingVersion, r.PendingHash = "", ""
+		r.succeed()
+		if !r.Stored() {
+			return nil // the registry decides anew
+		}
 		return s.chosen(ctx, tx, sv.Documents, caller, plugin, r.Hash, served)
 	})
 }
 
-// revoke takes back what was approved: what is named, or without names all.
-func (s *Site) revoke(ctx context.Context, caller *identity.Caller, plugin string, names []string) (*Record, error) {
-	return s.change(ctx, caller, plugin, func(_ document.Tx, _ dispatch.Services, r *Record) error {
-		r.Approved = slices.DeleteFunc(r.Approved, func(entry string) bool {
-			return len(names) == 0 || slices.Contains(names, entry)
-		})
+// ensureUser makes the user as whom handlers of a plugin run, once that is approved.
+func ensureUser(ctx context.Context, tx document.Tx, sv dispatch.Services, caller *identity.Caller, r *Record) (err error) {
+	if sv.Users == nil || !slices.Contains(r.Asked, grant.RunAs) || !slices.Contains(r.Approved, grant.RunAs) {
 		return nil
-	})
+	}
+	r.RunAs, err = sv.Users.EnsurePluginUser(ctx, tx, caller, r.Name)
+	return err
+}
+
+// revoke takes back what was approved: what is named, or without names all. A
+// plugin that needs it serves no more, and what its handlers have to be asked about
+// is refused.
+func (s *Site) revoke(ctx context.Context, caller *identity.Caller, plugin string, names []string) (*Record, error) {
+	return s.change(ctx, caller, plugin, func(_ document.Tx, _ dispatch.Services, r *Record) error { return r.revoke(names) })
 }
 
 // askedBy is what a stored version asks for.
@@ -98,14 +116,15 @@ func (s *Site) rollback(ctx context.Context, caller *identity.Caller, plugin str
 		}
 		now := slices.IndexFunc(all, func(v Version) bool { return v.Hash == r.Hash })
 		if r.PendingHash != "" && now >= 0 {
-			r.PendingVersion, r.PendingHash, r.Asked, r.Methods = "", "", all[now].asked, all[now].methods
+			r.PendingVersion, r.PendingHash, r.PendingPublisher = "", "", ""
+			r.Asked, r.Methods = all[now].asked, all[now].methods
 			return nil
 		}
 		if now < 0 || now+1 >= len(all) || all[now+1].Activated == "" {
 			return fault.Invalid("", "There is no version of %s before %s", plugin, r.Version)
 		}
 		v := all[now+1]
-		r.Version, r.Hash, r.Asked, r.Methods, r.Error = v.Version, v.Hash, v.asked, v.methods, ""
+		r.Version, r.Hash, r.Publisher, r.Asked, r.Methods, r.Error = v.Version, v.Hash, v.Publisher, v.asked, v.methods, ""
 		return nil
 	})
 }
@@ -143,6 +162,11 @@ func (s *Site) uninstall(ctx context.Context, caller *identity.Caller, plugin st
 			return fault.Missing("The plugin %s is not installed on this site", plugin)
 		case !r.Stored():
 			return fault.Invalid("", "%s lies in a folder: remove %s", plugin, r.Source)
+		}
+		if sv.Users != nil && r.RunAs != "" {
+			if err := sv.Users.RetirePluginUser(ctx, tx, caller, plugin); err != nil {
+				return err
+			}
 		}
 		all, err := versions(ctx, tx, sv.Documents.Schema(), plugin)
 		if err != nil {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"armature/plugins/dispatch"
-	"armature/plugins/grant"
 	"armature/plugins/loader"
 	"armature/plugins/registry"
 )
@@ -18,7 +16,7 @@ func (s *Site) recalls(r *Record, g *registry.Generation) bool {
 	if r == nil || r.Source != g.Source || r.Hash == "" || r.Hash == g.Hash {
 		return false
 	}
-	if _, lost := s.lost.Load(r.Hash); lost || len(grant.Waiting(dispatch.Asked(g), r.Approved)) == 0 {
+	if _, lost := s.lost.Load(r.Hash); lost || len(s.l.Grants(s.name, g).Missing) == 0 {
 		return false
 	}
 	return s.l.copies.has(r.Hash)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"armature/plugins/dispatch"
+	"armature/plugins/grant"
 	"armature/plugins/loader"
 )
 
@@ -62,7 +62,7 @@ func (s *Site) unrecorded(records map[string]*Record, plugin string) (list []Ent
 		}
 		e := Entry{Record: &Record{
 			Name: name, Version: st.Version, Hash: st.Hash, Source: st.Source, Error: st.Error,
-			Asked: []string{}, Approved: []string{}, Methods: []string{},
+			Asked: []string{}, Approved: []string{}, Revoked: []string{}, Optional: []string{}, Methods: []string{},
 		}}
 		if st.Error == "" && s.l.cfg.Observer {
 			if r := records[st.Name]; r != nil && !s.gone(r) {
@@ -95,7 +95,7 @@ func (s *Site) unwritten(plugin string) *Record {
 		if st.Name != plugin || isStored(st.Source) || st.Error != "" || g == nil {
 			continue
 		}
-		r := &Record{Name: st.Name, Version: st.Version, Hash: st.Hash, Source: st.Source, Asked: dispatch.Asked(g), Approved: []string{}, Methods: methods(g)}
+		r := &Record{Name: st.Name, Version: st.Version, Hash: st.Hash, Source: st.Source, Asked: s.l.asked(s.name, g), Approved: []string{}, Revoked: []string{}, Optional: grant.Optional(g.Manifest), Methods: methods(g), Publisher: g.Publisher}
 		r.settle()
 		return r
 	}

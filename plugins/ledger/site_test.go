@@ -110,8 +110,13 @@ func begin(t testing.TB, file, dir string, observer bool) *process {
 		p.ledger.Shut("one")
 		plugins.Shut("one")
 	})
+	protection, err := doctypes.Protection()
+	if err != nil {
+		t.Fatal(err)
+	}
 	p.documents = document.NewService(document.ServiceConfig{
-		Store: st, Catalog: doctype.NewCatalog(schema), Hooks: []document.Hooks{site.Hooks(served)},
+		Protection: protection,
+		Store:      st, Catalog: doctype.NewCatalog(schema), Hooks: []document.Hooks{site.Hooks(served)},
 	})
 	p.methods = method.New(method.Config{Invoker: site.Invoker(served), Store: st, Documents: p.documents})
 	if path := p.path(); exists(path) {
@@ -172,6 +177,16 @@ func (p *process) install(wasm []byte, more ...any) m {
 		args[more[i].(string)] = more[i+1]
 	}
 	return p.manage("install", args)
+}
+
+// approved installs a bundle and approves what it asks for, and what is named.
+func (p *process) approved(wasm []byte, named ...any) {
+	p.t.Helper()
+	done := p.install(wasm)
+	p.manage("approve", m{"plugin": done["plugin"]})
+	if len(named) > 0 {
+		p.manage("approve", m{"plugin": done["plugin"], "grants": named})
+	}
 }
 
 // version is which version of acme.a serves; empty: none.

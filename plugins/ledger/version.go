@@ -19,6 +19,7 @@ import (
 	"armature/core/identity"
 	"armature/plugins/bundle"
 	"armature/plugins/dispatch"
+	"armature/plugins/manifest"
 	"armature/plugins/registry"
 )
 
@@ -26,8 +27,9 @@ import (
 type Version struct {
 	Version   string `json:"version"`
 	Hash      string `json:"hash"`
-	Size      int64  `json:"size"`      // bytes of the bundle
-	Activated string `json:"activated"` // when it was last chosen to serve; empty: never
+	Size      int64  `json:"size"`                // bytes of the bundle
+	Activated string `json:"activated"`           // when it was last chosen to serve; empty: never
+	Publisher string `json:"publisher,omitempty"` // key that has signed it
 
 	asked, methods []string
 }
@@ -48,7 +50,7 @@ func keepVersion(ctx context.Context, tx document.Tx, documents *document.Servic
 	}
 	return true, put(ctx, tx, documents, caller, versionType, name, map[string]any{
 		"name": name, "plugin": g.Manifest.Name, "version": g.Manifest.Version, "hash": g.Hash, "size": json.Number(strconv.Itoa(len(wasm))),
-		"grants_asked": join(dispatch.Asked(g)), "methods": join(methods(g)), "bundle": text,
+		"grants_asked": join(dispatch.Asked(g, manifest.Limits{})), "publisher": g.Publisher, "methods": join(methods(g)), "bundle": text,
 	})
 }
 
@@ -96,7 +98,7 @@ func versions(ctx context.Context, tx document.Tx, schema *doctype.Schema, plugi
 	err := rows(ctx, tx, schema, versionType, func(doc *doctype.Document) {
 		if doc.Text("plugin") == plugin {
 			all = append(all, Version{
-				Version: doc.Text("version"), Hash: doc.Text("hash"), Size: doc.Int("size"), Activated: doc.Text("activated"),
+				Version: doc.Text("version"), Hash: doc.Text("hash"), Size: doc.Int("size"), Activated: doc.Text("activated"), Publisher: doc.Text("publisher"),
 				asked: split(doc.Text("grants_asked")), methods: split(doc.Text("methods")),
 			})
 		}

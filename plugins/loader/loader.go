@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"armature/core/fault"
 	"armature/plugins/bundle"
 	"armature/plugins/registry"
 	"armature/runtime/engine"
@@ -143,6 +144,9 @@ func (l *Loader) changed(scope string) {
 
 // prepare compiles a bundle and makes a generation of it.
 func (l *Loader) prepare(ctx context.Context, source string, b *bundle.Bundle) (*registry.Generation, error) {
+	if err := b.Signature.Err(); err != nil {
+		return nil, fault.Invalid("", "%s: %v", b.Manifest.Name, err)
+	}
 	module, err := l.cfg.Engine.Load(ctx, b.Module)
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", b.Manifest.Name, err)
@@ -152,7 +156,7 @@ func (l *Loader) prepare(ctx context.Context, source string, b *bundle.Bundle) (
 		return nil, fmt.Errorf("load %s: %w", b.Manifest.Name, err)
 	}
 	return &registry.Generation{
-		Manifest: b.Manifest, Module: module, Source: source, Hash: b.Hash,
+		Manifest: b.Manifest, Module: module, Source: source, Hash: b.Hash, Publisher: b.Signature.Publisher(),
 		LoadedAt: l.cfg.Now(), Close: module.Release,
 	}, nil
 }

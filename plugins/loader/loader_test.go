@@ -130,7 +130,8 @@ func TestClaims(t *testing.T) {
 		want           string
 	}{
 		{"unknown import", one, unknown, "frob"},
-		{"import not asked for", one, imports, "imports doc_get"},
+		{"import not asked for", strings.Replace(one, `"methods"`, `"grants": ["doc_list"], "methods"`, 1), imports, "imports doc_get"},
+		{"narrowed by scopes", strings.Replace(one, `"methods"`, `"grants": ["resource:ToDo:read"], "methods"`, 1), imports, ""},
 		{"missing export", strings.Replace(one, `"export": "run"`, `"export": "walk"`, 1), plain, "does not export walk"},
 		{"missing handler", strings.Replace(one, `"methods"`, `"events": {"ToDo.validate": "check"}, "methods"`, 1), plain, "the event ToDo.validate"},
 		{"not a function", strings.Replace(one, `"export": "run"`, `"export": "mem"`, 1), plain, "does not export mem"},

@@ -26,13 +26,16 @@ type Manifest struct {
 	ABI         int    `json:"abi"`     // the ABI version the module is built for
 	Description string `json:"description,omitempty"`
 
-	Methods []Method          `json:"methods,omitempty"`
-	Events  map[string]string `json:"events,omitempty"` // "ToDo.validate" to export
+	Methods []Method         `json:"methods,omitempty"`
+	Events  map[string]Event `json:"events,omitempty"` // "ToDo.validate" to what hears it
 
-	Grants       []string          `json:"grants,omitempty"`        // see Grants
-	AllowedHosts []string          `json:"allowed_hosts,omitempty"` // whom http_fetch may reach
-	Limits       Limits            `json:"limits,omitzero"`
-	DocTypes     []json.RawMessage `json:"doctypes,omitempty"` // definitions the plugin brings
+	Grants         []string          `json:"grants,omitempty"`          // see grant.go
+	OptionalGrants []string          `json:"optional_grants,omitempty"` // it serves without, too
+	AllowedHosts   []string          `json:"allowed_hosts,omitempty"`   // whom http_fetch may reach
+	Limits         Limits            `json:"limits,omitzero"`
+	DocTypes       []json.RawMessage `json:"doctypes,omitempty"` // definitions the plugin brings
+
+	Schema string `json:"$schema,omitempty"` // where its JSON Schema is: for editors, and forgotten
 }
 
 // Method is one whitelisted path. An export that is not listed cannot be called.
@@ -65,11 +68,54 @@ const TxManual = "manual"
 // EveryDocType stands for all DocTypes in an event's key.
 const EveryDocType = "*"
 
+// Event is what hears an event. In a manifest it may be the name of the export
+// alone, which sets whatever it likes.
+type Event struct {
+	Export   string   `json:"export"`
+	Sets     []string `json:"sets,omitempty"`     // fields, table.field, or AnyField; empty: none
+	Optional bool     `json:"optional,omitempty"` // saves go on without it where it was not granted
+	RunAs    string   `json:"run_as,omitempty"`   // "" or RunAsPlugin
+}
+
+// RunAsPlugin says that a handler runs as the user of its plugin and not as whoever
+// saves the document.
+const RunAsPlugin = "plugin"
+
+// AnyField stands for every field in Sets, except those that the platform keeps.
+const AnyField = "*"
+
+// UnmarshalJSON reads either form.
+func (e *Event) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '"' {
+		*e = Event{Sets: []string{AnyField}}
+		return json.Unmarshal(text, &e.Export)
+	}
+	type plain Event
+	*e = Event{}
+	if err := json.Unmarshal(text, (*plain)(e)); err != nil {
+		return &Error{Field: "events", Text: "expected the name of an export, or an object with export, and sets as a list of fields"}
+	}
+	return nil
+}
+
+// MarshalJSON writes the shorter form where it says the same.
+func (e Event) MarshalJSON() ([]byte, error) {
+	if len(e.Sets) == 1 && e.Sets[0] == AnyField && !e.Optional && e.RunAs == "" {
+		return json.Marshal(e.Export)
+	}
+	type plain Event
+	return json.Marshal(plain(e))
+}
+
 // Handler is one entry of Events, taken apart.
 type Handler struct {
 	DocType string // or EveryDocType
 	Event   string // as core/document spells it
 	Export  string
+
+	Sets     []string
+	Optional bool
+	RunAs    string
 }
 
 // Handlers lists the events in the order of their keys.
@@ -78,7 +124,11 @@ func (m *Manifest) Handlers() []Handler {
 	for _, key := range slices.Sorted(maps.Keys(m.Events)) {
 		// A DocType may have a dot in its name, an event has none.
 		dot := max(strings.LastIndexByte(key, '.'), 0)
-		hs = append(hs, Handler{DocType: key[:dot], Event: strings.TrimPrefix(key[dot:], "."), Export: m.Events[key]})
+		e := m.Events[key]
+		hs = append(hs, Handler{
+			DocType: key[:dot], Event: strings.TrimPrefix(key[dot:], "."), Export: e.Export, Sets: e.Sets, Optional: e.Optional,
+			RunAs: e.RunAs,
+		})
 	}
 	return hs
 }
@@ -124,6 +174,7 @@ func parse(text []byte, name *regexp.Regexp) (*Manifest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", c.placed(err))
 	}
+	m.Schema = ""
 	return m, nil
 }
 

@@ -1,7 +1,7 @@
 package manifest_test
 
 import (
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -33,11 +33,14 @@ func TestParse(t *testing.T) {
 	if m.Methods[0].Export != "acme.todo.close" || m.Methods[1].Export != "ping" {
 		t.Errorf("exports %q, %q", m.Methods[0].Export, m.Methods[1].Export)
 	}
-	want := []manifest.Handler{{"*", "on_trash", "trashed"}, {"ToDo", "validate", "check"}}
-	if got := m.Handlers(); !slices.Equal(got, want) {
+	any := []string{"*"}
+	want := []manifest.Handler{
+		{DocType: "*", Event: "on_trash", Export: "trashed", Sets: any}, {DocType: "ToDo", Event: "validate", Export: "check", Sets: any},
+	}
+	if got := m.Handlers(); !reflect.DeepEqual(got, want) {
 		t.Errorf("handlers %v, want %v", got, want)
 	}
-	if !m.Asks("http_fetch") || m.Asks("doc_get") || !m.Asks("caller_get") || !m.Asks("log") {
+	if !m.Asks("http_fetch") || !m.Asks("doc_get") || m.Asks("kv_get") || !m.Asks("caller_get") || !m.Asks("log") {
 		t.Error("what is asked for is not what the manifest says")
 	}
 	if m.Limits.Memory != 1<<20 || m.Methods[1].Tx != manifest.TxManual {
@@ -87,7 +90,7 @@ func TestRefused(t *testing.T) {
 		{"event", with(`ToDo.validate`, `ToDo.validated`), "unknown event"},
 		{"event without DocType", with(`ToDo.validate`, `validate`), "expected a DocType, a dot"},
 		{"event without export", with(`"check"`, `""`), `events["ToDo.validate"]: missing`},
-		{"grant", with(`"http_fetch"`, `"root"`), "grants[0]: expected elevated or one of doc_get"},
+		{"grant", with(`"http_fetch"`, `"root"`), "grants[0]: expected elevated"},
 		{"host", with(`api.example.com`, `https://api.example.com`), "allowed_hosts[0]"},
 		{"host in upper case", with(`api.example.com`, `API.example.com`), "allowed_hosts[0]"},
 		{"short address", with(`api.example.com`, `127.1`), "allowed_hosts[0]: expected"},

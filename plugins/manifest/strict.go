@@ -83,6 +83,9 @@ func (c *checker) object(t reflect.Type, path string, depth int) error {
 		}
 		seen[name] = true
 		mt := known.typeOf(name)
+		if t != nil && t.Kind() == reflect.Map {
+			mt = t.Elem()
+		}
 		if known != nil && mt == nil {
 			return c.at(begin, at, "unknown field %s; expected one of %s", at, known)
 		}

@@ -86,8 +86,7 @@ func (m *Manifest) validate(name *regexp.Regexp) error {
 		}
 	}
 	return first(
-		eachOf("grants", m.Grants, func(s string) bool { return s == Elevated || slices.Contains(Grantable(), s) },
-			"expected "+Elevated+" or one of "+strings.Join(Grantable(), ", ")),
+		m.validGrants(),
 		eachOf("allowed_hosts", m.AllowedHosts, reachable,
 			"expected a lower-case host name such as api.example.com or *.example.com, an address such as 192.0.2.1 or [2001:db8::1], and a port where it is not the usual"),
 	)
@@ -123,8 +122,13 @@ func (h Handler) validate() error {
 		check(plain(h.DocType), field, "expected a DocType, a dot and an event, such as ToDo.validate"),
 		check(slices.Contains(abi.Events(), h.Event), field, "unknown event %q; expected one of %s", h.Event, strings.Join(abi.Events(), ", ")),
 		exportName(field, h.Export),
+		check(h.RunAs == "" || h.RunAs == RunAsPlugin, field+".run_as", "expected %q or nothing, found %q", RunAsPlugin, h.RunAs),
+		eachOf(field+".sets", h.Sets, func(s string) bool { return s == AnyField || fieldPath.MatchString(s) },
+			"expected a field such as total, a field of a table such as lines.amount, or "+AnyField),
 	)
 }
+
+var fieldPath = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)?$`)
 
 // exportName refuses what the host calls on its own account and what it adds.
 func exportName(field, name string) error {

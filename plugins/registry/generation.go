@@ -18,6 +18,9 @@ type Generation struct {
 	Hash     string // of the bundle
 	LoadedAt time.Time
 
+	// Publisher is the public key that has signed it; publisher.Nobody without.
+	Publisher string
+
 	// Close frees what the generation holds, once, after the last call of a
 	// retired generation has ended.
 	Close func()

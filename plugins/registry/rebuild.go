@@ -67,13 +67,13 @@ func (s *Site) rebuild(serving []*Generation) {
 		}
 		t.plugins[g.Manifest.Name] = g
 	}
-	t.handlers = handlersOf(serving, all)
+	t.handlers = s.handlersOf(serving, all)
 	s.bound = all
 	s.table.Store(t)
 }
 
 // handlersOf lists for every moment that somebody names who runs then.
-func handlersOf(serving []*Generation, all map[*Generation]*bound) map[moment][]handler {
+func (s *Site) handlersOf(serving []*Generation, all map[*Generation]*bound) map[moment][]handler {
 	lists := map[moment][]handler{}
 	for _, b := range all {
 		for _, h := range b.handlers {
@@ -83,7 +83,7 @@ func handlersOf(serving []*Generation, all map[*Generation]*bound) map[moment][]
 	for m := range lists {
 		for _, g := range serving {
 			for _, h := range all[g].handlers {
-				if h.Event == m.event && (h.DocType == m.doctype || h.DocType == manifest.EveryDocType) {
+				if h.Event == m.event && (h.DocType == m.doctype || h.DocType == manifest.EveryDocType && !s.terms.Platform(m.doctype)) {
 					lists[m] = append(lists[m], handler{h.Run, g})
 				}
 			}

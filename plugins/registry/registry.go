@@ -32,6 +32,9 @@ type Terms struct {
 	// Decide says whether a generation serves the site; nil: all do. old is the
 	// one from the same source that could go on serving, or nil.
 	Decide func(g, old *Generation) Decision
+	// Platform says which DocTypes are the platform's own, of which a handler of
+	// all DocTypes hears nothing; nil: none.
+	Platform func(doctype string) bool
 }
 
 // Decision is what a site makes of a generation.
@@ -76,6 +79,9 @@ func (r *Registry) Open(name string, terms Terms) (*Site, error) {
 	defer r.mu.Unlock()
 	if name == Shared || r.sites[name] != nil {
 		return nil, fmt.Errorf("open the plugins of site %q: the name is empty or in use", name)
+	}
+	if terms.Platform == nil {
+		terms.Platform = func(string) bool { return false }
 	}
 	s := &Site{name: name, terms: terms, bound: map[*Generation]*bound{}, kept: map[string]*Generation{}}
 	r.settle(s)

@@ -202,7 +202,10 @@ func TestHandlers(t *testing.T) {
 	s := open(t, r, "one")
 	with := func(name, version string, events map[string]string) {
 		g := generation(name, name+".wasm", version, nil)
-		g.Manifest.Events = events
+		g.Manifest.Events = map[string]manifest.Event{}
+		for key, export := range events {
+			g.Manifest.Events[key] = manifest.Event{Export: export}
+		}
 		swap(t, r, registry.Shared, g)
 	}
 	run := func(typeName, event string) string {

@@ -64,7 +64,7 @@ func (s *Site) Pin(path string) (m *method.Method, pin method.Pin, known bool) {
 // Handles reports whether a plugin has a handler for some event of the DocType.
 func (s *Site) Handles(doctype string) bool {
 	t := s.table.Load()
-	return len(t.doctypes) > 0 && (t.doctypes[doctype] || t.doctypes[manifest.EveryDocType])
+	return len(t.doctypes) > 0 && (t.doctypes[doctype] || t.doctypes[manifest.EveryDocType] && !s.terms.Platform(doctype))
 }
 
 // Guest reports the same: a plugin's handlers are all guest code.
@@ -91,7 +91,7 @@ func (s *Site) pinHandlers(doctype, event string) []handler {
 		}
 		// The list of a DocType includes the handlers of all DocTypes.
 		handlers, ok := t.handlers[moment{doctype, event}]
-		if !ok {
+		if !ok && !s.terms.Platform(doctype) {
 			handlers = t.handlers[moment{manifest.EveryDocType, event}]
 		}
 		if pinAll(handlers) {

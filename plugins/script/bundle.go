@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -73,6 +74,9 @@ func fence(dir string, folder bool) api.Plugin {
 				Importer: a.Importer, Namespace: a.Namespace, ResolveDir: a.ResolveDir, Kind: a.Kind, PluginData: inside,
 			})
 			if len(r.Errors) > 0 {
+				if isNodes(a.Path) {
+					return api.OnResolveResult{}, errors.New(ofNode(a.Path)) // and no package of that name
+				}
 				if bare(a.Path) {
 					return api.OnResolveResult{}, fmt.Errorf("there is no %q in the plugin's node_modules: run `npm install` in its folder", a.Path)
 				}
@@ -122,15 +126,46 @@ func refused(path string, folder bool) string {
 	case path == TestModule:
 		return fmt.Sprintf("%q is for tests, in files such as shop.test.js", path)
 	case strings.HasPrefix(path, "node:"):
-		return fmt.Sprintf("%q is Node.js's own; a plugin has the functions of sdk/js/armature.d.ts", path)
+		return ofNode(path)
 	case strings.Contains(path, "://") || strings.HasPrefix(path, "data:"):
 		return fmt.Sprintf("%q cannot be imported: what a plugin is made of lies in its folder", path)
 	case folder:
 		return ""
+	case isNodes(path):
+		return ofNode(path)
 	case bare(path):
 		return fmt.Sprintf("%q cannot be imported: a plugin with packages from npm is a folder with main.js, armature.json and node_modules", path)
 	}
 	return fmt.Sprintf("%q cannot be imported: a plugin of several files is a folder with main.js and armature.json", path)
+}
+
+// nodes are the modules of Node.js that scripts written for it import.
+var nodes = strings.Fields(`assert async_hooks buffer child_process cluster console constants crypto dgram dns domain events fs http http2
+	https inspector module net os path perf_hooks process punycode querystring readline repl stream string_decoder sys timers tls tty url util v8
+	vm worker_threads zlib`)
+
+// isNodes reports whether an import is of Node.js, and not of a package.
+func isNodes(path string) bool {
+	name, _, _ := strings.Cut(strings.TrimPrefix(path, "node:"), "/")
+	return slices.Contains(nodes, name)
+}
+
+// ofNode says that there is no such module, and for some what there is instead.
+func ofNode(path string) string {
+	instead := "a plugin has the functions of sdk/js/armature.d.ts"
+	switch name, _, _ := strings.Cut(strings.TrimPrefix(path, "node:"), "/"); name {
+	case "fs", "path", "os":
+		instead = "a plugin has no files: it keeps documents (doc) and short-lived values (kv)"
+	case "http", "https", "net", "tls", "http2", "dgram", "dns":
+		instead = "a plugin asks other servers by fetch, at the hosts of allowed_hosts"
+	case "crypto":
+		instead = "a plugin has the web's crypto, a global"
+	case "child_process", "cluster", "worker_threads", "process":
+		instead = "a plugin has no processes: a method runs later by enqueue"
+	case "url", "timers", "console", "buffer", "util", "events", "perf_hooks":
+		instead = "a plugin has the web's globals, such as URL, console and TextEncoder"
+	}
+	return fmt.Sprintf("%q is Node.js's own; %s", path, instead)
 }
 
 // maxProblems is how many errors are told at once.

@@ -107,6 +107,8 @@ func TestRefused(t *testing.T) {
 		{"a package that is not there", `import x from "lodash"; x()`, "run `npm install`", true},
 		{"a file that is not there", `import x from "./x"; x()`, `Could not resolve "./x"`, true},
 		{"Node.js", `import fs from "node:fs"; fs()`, "Node.js's own", true},
+		{"Node.js, without its prefix", `import fs from "fs"; fs()`, "a plugin has no files", false},
+		{"Node.js in a folder", `import {join} from "path"; join()`, "a plugin has no files", true},
 		{"an address", `import x from "https://example.com/x.js"; x()`, "cannot be imported", true},
 		{"outside", `import x from "` + outside + `/secret.json"; x()`, "outside of the plugin's folder", true},
 		{"outside by a link", `import x from "./link/secret.json"; x()`, "outside of the plugin's folder", true},

@@ -105,7 +105,7 @@ func testModule() api.Plugin {
 			return api.OnResolveResult{Path: TestModule, Namespace: "armature"}, nil
 		})
 		b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "armature"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
-			text := fmt.Sprintf("export const { test, assert, host } = globalThis[%q];", TestModule)
+			text := fmt.Sprintf("export const { test, beforeEach, assert, site } = globalThis[%q];", TestModule)
 			return api.OnLoadResult{Contents: &text}, nil
 		})
 	}}

@@ -131,7 +131,7 @@ func (dt *DocType) compareFields(s *Step, schema *doctype.Schema, stored *doctyp
 
 // brings reports whether the platform adds the field by itself.
 func (dt *DocType) brings(name string) bool {
-	return name == "amended_from" || name == "is_group" || name == document.ParentField(dt.Name)
+	return name == "amended_from" || name == "is_group" || name == doctype.ParentField(dt.Name)
 }
 
 // compareRow compares every property of a row; one that is not given has its

@@ -121,10 +121,10 @@ func (dt *DocType) whole() map[string]any { return maps.Clone(dt.values) }
 
 // target is the DocType that a field points at.
 func target(field map[string]any) string {
-	switch field["fieldtype"] {
-	case "Link", "Table", "Table MultiSelect":
-		name, _ := field["options"].(string)
-		return name
+	fieldtype, _ := field["fieldtype"].(string)
+	if t, _ := doctype.TypeOf(fieldtype); !t.NamesDocType() {
+		return ""
 	}
-	return ""
+	name, _ := field["options"].(string)
+	return name
 }

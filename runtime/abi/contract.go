@@ -42,12 +42,16 @@ const (
 	ConnectedRequest = "connected_request" // outgoing HTTP with a connected app's token
 	RequestGet       = "request_get"       // the HTTP request that made the call
 	Respond          = "respond"           // answer that request with raw bytes
+	Tell             = "tell"              // say something to the user that is no error
 	Enqueue          = "enqueue"           // run a method later
 )
 
 // TestModule is the import module of what only a test of a plugin is offered, in
 // the one capability shape. A server links none of it.
 const TestModule = "armature1_test"
+
+// TestExport is what the names of the exports of such a test begin with.
+const TestExport = "test."
 
 const (
 	TestSite      = "site"      // begin a fresh site
@@ -142,6 +146,7 @@ func Capabilities() []string {
 		ConnectedRequest,
 		RequestGet,
 		Respond,
+		Tell,
 		Enqueue,
 	}
 }
@@ -154,13 +159,18 @@ func TestCapabilities() []string {
 // Free lists the capabilities that need no grant, because they tell a call only
 // what it may know anyway.
 func Free() []string {
-	return []string{CallerGet, ConfigGet, RequestGet, Respond}
+	return []string{CallerGet, ConfigGet, RequestGet, Respond, Tell}
 }
 
 // Approval lists the capabilities whose grant waits for an administrator: they
 // leave the server or outlive the request.
 func Approval() []string {
 	return []string{HTTPFetch, ConnectedRequest, Enqueue}
+}
+
+// Rights lists what a plugin may be granted beside its imports.
+func Rights() []string {
+	return []string{"elevated", "platform", "kv"}
 }
 
 // Events lists the events of documents that a plugin may hear.

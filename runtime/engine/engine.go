@@ -78,7 +78,8 @@ type Engine struct {
 	cfg          Config
 	log          *slog.Logger
 	rt           wazero.Runtime
-	cache        wazero.CompilationCache  // nil without a cache directory
+	cache        wazero.CompilationCache  // nil where compiled code is not kept
+	kept         *codeCache               // the files of cache
 	imports      map[ImportName]signature // what the host offers
 	interpreters []*interpreter
 	dialects     []*dialect
@@ -122,9 +123,9 @@ func (e *Engine) start(ctx context.Context) error {
 	rc := wazero.NewRuntimeConfig().
 		WithDebugInfoEnabled(true) // of ours: no guest brings its own this far
 	if e.cfg.CacheDir != "" {
-		if err := e.openCache(); err != nil {
-			return err
-		}
+		e.openCache()
+	}
+	if e.cache != nil {
 		rc = rc.WithCompilationCache(e.cache)
 	}
 	e.rt = wazero.NewRuntimeWithConfig(ctx, rc)

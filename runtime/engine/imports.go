@@ -119,12 +119,27 @@ type ImportError struct {
 func (e *ImportError) Error() string {
 	var parts []string
 	for _, n := range e.Missing {
-		parts = append(parts, fmt.Sprintf("import %s is not offered", n))
+		parts = append(parts, fmt.Sprintf("import %s is not offered", n)+instead(n.Module))
 	}
 	for _, n := range e.Mistyped {
 		parts = append(parts, fmt.Sprintf("import %s has another signature", n))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// instead says what to build where an import is that of another kind of host.
+func instead(module string) string {
+	switch {
+	case strings.HasPrefix(module, "wasi:"), strings.HasPrefix(module, "cm32p2"):
+		return ": it is of WASI preview 2; build a core module for preview 1, wasm32-wasip1 (wasm32-wasi), or for wasm32-unknown-unknown"
+	case strings.HasPrefix(module, "__wbindgen"), module == "wbg":
+		return ": it is of wasm-bindgen, for JavaScript; build without it, with the export macro of the SDK"
+	case module == "gojs" || module == "go":
+		return ": it is of Go for browsers; build with GOOS=wasip1 GOARCH=wasm -buildmode=c-shared"
+	case module == "wasi_unstable":
+		return ": it is of WASI before preview 1; build for wasi_snapshot_preview1"
+	}
+	return ""
 }
 
 type signature struct{ params, results []ValueType }

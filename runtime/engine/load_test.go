@@ -3,8 +3,6 @@ package engine_test
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -115,32 +113,6 @@ func TestFreshInstances(t *testing.T) {
 	}
 	if n := e.Live(); n != 0 {
 		t.Errorf("%d instances are left", n)
-	}
-}
-
-func TestDamagedCacheIsReplaced(t *testing.T) {
-	dir := t.TempDir()
-	wasm := mustGuest(t, "echo")
-	for range 2 {
-		e, err := engine.New(t.Context(), engine.Config{Imports: hostImports(), CacheDir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Load(t.Context(), wasm); err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		files, err := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("cache files %v, %v", files, err)
-		}
-		for _, f := range files {
-			if err := os.WriteFile(f, []byte("damaged"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
 	}
 }
 

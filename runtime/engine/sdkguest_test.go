@@ -29,7 +29,7 @@ func TestSDKGuestsArePristine(t *testing.T) {
 	for example, needs := range tests {
 		t.Run(example, func(t *testing.T) {
 			wasm, exports := sdkGuest(t, tool, example, needs)
-			m := load(t, newEngine(t, engine.Config{Imports: stubs()}), wasm)
+			m := load(t, newEngine(t, engine.Config{Imports: refusing()}), wasm)
 			if ok, reason := m.Pristine(); !ok {
 				t.Fatal(reason)
 			}
@@ -130,8 +130,8 @@ func assemblyScript(t *testing.T, missing func(...any)) string {
 	return filepath.Join(dir, "node_modules", ".bin")
 }
 
-// stubs are the imports of the ABI with a host that refuses every capability.
-func stubs() []engine.Import {
+// refusing are the imports of the ABI with a host that refuses every capability.
+func refusing() []engine.Import {
 	i32, i64 := engine.I32, engine.I64
 	refusal := []byte(`{"exc_type":"PermissionError","message":"no"}`)
 	in := func(name string, params, results []engine.ValueType, fn func(c *engine.Call, s []uint64)) engine.Import {

@@ -225,7 +225,7 @@ func TestDocumentAPI(t *testing.T) {
 		t.Errorf("who: %s, %v", who, err)
 	}
 	b.want("get", `{"doctype":"ToDo","name":"T1"}`,
-		`{"error":{"kind":4,"exc_type":"PermissionError","message":"The plugin t.extism is not granted doc_get on this site"}}`)
+		`{"error":{"kind":4,"exc_type":"PermissionError","message":"The plugin t.extism is not granted doc_get on this site: add doc_get to grants in its manifest, and approve it where it waits"}}`)
 	b.plugin.Grants = hostapi.Grant("doc_get")
 	b.want("get", `{"doctype":`,
 		`{"error":{"kind":12,"exc_type":"BadRequestError","message":"doc_get: the request is not the JSON it should be: unexpected EOF"}}`)
@@ -234,12 +234,14 @@ func TestDocumentAPI(t *testing.T) {
 // kv is a store in memory.
 type kv map[string][]byte
 
-func (s kv) Get(_, _, key string) ([]byte, bool) { v, ok := s[key]; return v, ok }
-func (s kv) Set(_, _, key string, value []byte, _ time.Duration) error {
+func (s kv) Begin(string, string) hostapi.KVRun { return s }
+func (s kv) Get(key string) ([]byte, bool)      { v, ok := s[key]; return v, ok }
+func (s kv) Set(key string, value []byte, _ time.Duration) error {
 	s[key] = bytes.Clone(value)
 	return nil
 }
-func (s kv) Delete(_, _, key string) { delete(s, key) }
+func (s kv) Delete(key string) { delete(s, key) }
+func (s kv) Keep()             {}
 
 // TestVariables: they live as long as the call, or with the grants for the
 // plugin's store as long as that.

@@ -9,6 +9,7 @@ import (
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
+	"armature/core/notice"
 	"armature/runtime/engine"
 )
 
@@ -75,7 +76,7 @@ func (st *State) ask(c *engine.Call, cp capability, request []byte) *fault.Error
 	case st.replay != nil:
 		w.err = st.repeat(cp.name, w.request)
 	case !cp.free && !st.plugin.Grants.Has(cp.grant):
-		w.err = fault.Denied("The plugin %s is not granted %s on this site", st.plugin.Name, cp.name)
+		w.err = fault.Ungranted(st.plugin.Name, cp.name)
 	case cp.free:
 		w.ctx = st.base
 		w.do()
@@ -114,9 +115,13 @@ type work struct {
 }
 
 func (w *work) do() {
+	told := notice.Of(w.ctx)
+	mark := told.Mark()
 	answer, err := w.run(w.ctx, w.st, w.st.answer[:0], w.request)
 	if err == nil {
 		w.st.answer = answer
+	} else {
+		told.Back(mark) // handlers of a write that is undone
 	}
 	w.err = err
 }

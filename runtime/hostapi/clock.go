@@ -20,6 +20,9 @@ func clock(now func() time.Time) func(*engine.Call, []uint64) {
 			return
 		}
 		at := now()
+		if st != nil {
+			at = at.Add(-st.late())
+		}
 		if c.Warm() {
 			stack[0] = uint64(c.Senses.Clock(c, 0, at.UnixNano()) / 1000)
 			return
@@ -29,6 +32,25 @@ func clock(now func() time.Time) func(*engine.Call, []uint64) {
 			st.record.add(Answer{Import: abi.Now, Time: int64(stack[0])})
 		}
 	}
+}
+
+// late is how much later this run of the transaction began than the first: a run
+// again is told the same time.
+func (st *State) late() time.Duration {
+	if st.call.Tx == nil {
+		return 0
+	}
+	return st.call.Tx.Aside().Trial().Late()
+}
+
+// draw fills b with random bytes that every run of the transaction draws, and
+// reports whether there is one.
+func (st *State) draw(b []byte) bool {
+	if st == nil || st.call.Tx == nil {
+		return false
+	}
+	st.call.Tx.Aside().Trial().Random(b)
+	return true
 }
 
 // maxRandom is how many random bytes one call gives: no instruction of the guest
@@ -53,8 +75,10 @@ func random(source io.Reader) func(*engine.Call, []uint64) {
 			c.Senses.Random(c, b)
 			return
 		}
-		if _, err := io.ReadFull(source, b); err != nil {
-			c.Abort(fmt.Errorf("read random bytes: %w", err))
+		if !st.draw(b) {
+			if _, err := io.ReadFull(source, b); err != nil {
+				c.Abort(fmt.Errorf("read random bytes: %w", err))
+			}
 		}
 		if st != nil && st.record != nil {
 			st.record.add(Answer{Import: abi.Random, Answer: bytes.Clone(b)})

@@ -25,14 +25,14 @@ func docGet(ctx context.Context, st *State, dst, request []byte) ([]byte, error)
 		if err != nil {
 			return nil, err
 		}
-		doc, err := st.call.Documents.As(st.caller, tx).GetToChange(ctx, k.DocType, k.Name)
+		doc, err := st.call.Documents.As(st.acting(), tx).GetToChange(ctx, k.DocType, k.Name)
 		if err != nil {
 			return nil, err
 		}
-		return st.call.Documents.AppendJSON(dst, st.caller, doc, document.ReadOptions{}), nil
+		return st.call.Documents.AppendJSON(dst, st.acting(), doc, document.ReadOptions{}), nil
 	}
 	return st.read(ctx, dst, func(tx document.Tx, dst []byte) ([]byte, error) {
-		return st.call.Documents.As(st.caller, tx).AppendDocument(ctx, dst, k.DocType, k.Name, document.ReadOptions{})
+		return st.call.Documents.As(st.acting(), tx).AppendDocument(ctx, dst, k.DocType, k.Name, document.ReadOptions{})
 	})
 }
 
@@ -42,7 +42,7 @@ func docList(ctx context.Context, st *State, dst, request []byte) ([]byte, error
 		return nil, err
 	}
 	return st.read(ctx, dst, func(tx document.Tx, dst []byte) ([]byte, error) {
-		return st.call.Documents.As(st.caller, tx).AppendList(ctx, dst, doctype, q)
+		return st.call.Documents.As(st.acting(), tx).AppendList(ctx, dst, doctype, q)
 	})
 }
 
@@ -52,7 +52,7 @@ func docCount(ctx context.Context, st *State, dst, request []byte) ([]byte, erro
 		return nil, err
 	}
 	return st.read(ctx, dst, func(tx document.Tx, dst []byte) ([]byte, error) {
-		n, err := st.call.Documents.As(st.caller, tx).Count(ctx, doctype, q)
+		n, err := st.call.Documents.As(st.acting(), tx).Count(ctx, doctype, q)
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func docInsert(ctx context.Context, st *State, dst, request []byte) ([]byte, err
 		return nil, fault.New(fault.BadRequest, "", "%s: doctype is %s, and %s inside doc", abi.DocInsert, in.DocType, inside)
 	}
 	return st.write(ctx, dst, func(tx document.Tx) (*doctype.Document, error) {
-		return st.call.Documents.As(st.caller, tx).Insert(ctx, in.DocType, in.Doc)
+		return st.call.Documents.As(st.acting(), tx).Insert(ctx, in.DocType, in.Doc)
 	})
 }
 
@@ -147,7 +147,7 @@ func docDelete(ctx context.Context, st *State, dst, request []byte) ([]byte, err
 		return nil, err
 	}
 	return st.write(ctx, dst, func(tx document.Tx) (*doctype.Document, error) {
-		return nil, st.call.Documents.As(st.caller, tx).Delete(ctx, k.DocType, k.Name)
+		return nil, st.call.Documents.As(st.acting(), tx).Delete(ctx, k.DocType, k.Name)
 	})
 }
 
@@ -156,7 +156,7 @@ func (st *State) update(ctx context.Context, name string, dst []byte, k key, val
 		return nil, err
 	}
 	return st.write(ctx, dst, func(tx document.Tx) (*doctype.Document, error) {
-		return st.call.Documents.As(st.caller, tx).Update(ctx, k.DocType, k.Name, values)
+		return st.call.Documents.As(st.acting(), tx).Update(ctx, k.DocType, k.Name, values)
 	})
 }
 
@@ -168,9 +168,11 @@ func (st *State) write(ctx context.Context, dst []byte, fn func(document.Tx) (*d
 		return nil, err
 	}
 	var doc *doctype.Document
-	err = tx.Savepoint(ctx, func() (err error) {
-		doc, err = fn(tx)
-		return err
+	unknown, err := document.CollectUnknown(tx, func() error {
+		return tx.Savepoint(ctx, func() (err error) {
+			doc, err = fn(tx)
+			return err
+		})
 	})
 	switch {
 	case err != nil:
@@ -178,5 +180,6 @@ func (st *State) write(ctx context.Context, dst []byte, fn func(document.Tx) (*d
 	case doc == nil:
 		return append(dst, "null"...), nil
 	}
-	return st.call.Documents.AppendJSON(dst, st.caller, doc, document.ReadOptions{}), nil
+	dst = st.call.Documents.AppendWritten(dst, st.acting(), doc, document.ReadOptions{})
+	return document.AppendUnknown(dst, unknown), nil
 }

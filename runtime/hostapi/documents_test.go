@@ -1,6 +1,7 @@
 package hostapi_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -60,6 +61,27 @@ func TestRefusals(t *testing.T) {
 	s.post(ask("doc_get", m{"doctype": "Nothing", "name": "x"}))[0].refused(t, fault.NotFound, "DoesNotExistError")
 	s.post(ask("doc_submit", m{"doctype": "ToDo", "name": "x"}))[0].refused(t, fault.NotFound, "DoesNotExistError")
 	s.post(ask("doc_cancel", m{"doctype": "ToDo", "name": "x"}))[0].refused(t, fault.NotFound, "DoesNotExistError")
+}
+
+// TestUnknownFields: a guest is told which fields of its write the DocType does not
+// have, and a read does not tell it again.
+func TestUnknownFields(t *testing.T) {
+	s := newSite(t)
+	answers := s.post(
+		ask("doc_insert", m{"doc": m{"doctype": "ToDo", "name": "T1", "description": "x", "colour": "red", "weight": 2}}),
+		ask("doc_update", m{"doctype": "ToDo", "name": "T1", "doc": m{"status": "Closed", "colour": "blue"}}),
+		ask("doc_update", m{"doctype": "ToDo", "name": "T1", "doc": m{"description": "y"}}),
+		ask("doc_get", m{"doctype": "ToDo", "name": "T1"}),
+	)
+	for i, want := range []string{"[colour weight]", "[colour]", "<nil>", "<nil>"} {
+		got := answers[i].document(t)
+		if named := fmt.Sprint(got["_unknown_fields"]); named != want {
+			t.Errorf("answer %d names %s, want %s", i, named, want)
+		}
+		if got["colour"] != nil {
+			t.Errorf("answer %d has kept %v", i, got["colour"])
+		}
+	}
 }
 
 // TestCaughtWrite: a write that fails is undone by itself, and the rest of the

@@ -13,13 +13,42 @@ import (
 
 // KV keeps what plugins store between calls. *plugins/kv.Cache satisfies it.
 type KV interface {
+	// Begin returns what one run of a plugin sees and changes.
+	Begin(site, plugin string) KVRun
+}
+
+// KVRun is what one run of a plugin's function keeps: if a transaction has lost a
+// race, the function is run again, and what the lost run kept never was there.
+type KVRun interface {
 	// Get returns the value of a key; ok is false when there is none.
-	Get(site, plugin, key string) (value []byte, ok bool)
+	Get(key string) (value []byte, ok bool)
 	// Set keeps a copy of value; ttl 0 means without end. Errors are faults:
 	// BadRequest for a bad key, TooLarge for a value over the limit.
-	Set(site, plugin, key string, value []byte, ttl time.Duration) error
+	Set(key string, value []byte, ttl time.Duration) error
 	// Delete forgets a key, which need not be there.
-	Delete(site, plugin, key string)
+	Delete(key string)
+	// Keep makes the changes everybody's.
+	Keep()
+}
+
+// kvKey finds the KVRun of a plugin in a document.Aside.
+type kvKey struct{ plugin string }
+
+// withKV runs fn with what the plugin has kept, in this call and before. The calls
+// of a transaction share what they change until it has ended.
+func (st *State) withKV(fn func(KVRun) error) error {
+	begin := func() any { return st.plugin.KV.Begin(st.plugin.Site, st.plugin.Name) }
+	if st.call.Tx == nil {
+		kept := begin().(KVRun)
+		defer kept.Keep()
+		return fn(kept)
+	}
+	aside := st.call.Tx.Aside()
+	return fn(aside.Value(kvKey{st.plugin.Name}, func() any {
+		kept := begin()
+		aside.Last(kept.(KVRun).Keep)
+		return kept
+	}).(KVRun))
 }
 
 func kvGet(_ context.Context, st *State, dst, request []byte) ([]byte, error) {
@@ -29,11 +58,15 @@ func kvGet(_ context.Context, st *State, dst, request []byte) ([]byte, error) {
 	if err := st.kvRequest(abi.KVGet, request, &in, &in.Key); err != nil {
 		return nil, err
 	}
-	value, ok := st.plugin.KV.Get(st.plugin.Site, st.plugin.Name, in.Key)
-	if !ok {
-		return append(dst, "null"...), nil
-	}
-	return append(dst, value...), nil
+	err := st.withKV(func(kept KVRun) error {
+		value, ok := kept.Get(in.Key)
+		if !ok {
+			value = []byte("null")
+		}
+		dst = append(dst, value...)
+		return nil
+	})
+	return dst, err
 }
 
 // kvSet stores a value, except for a GET: what that does leaves no trace, and
@@ -53,8 +86,7 @@ func kvSet(_ context.Context, st *State, dst, request []byte) ([]byte, error) {
 	if method.Reads(st.call.Verb) {
 		return append(dst, "null"...), nil
 	}
-	err := st.plugin.KV.Set(st.plugin.Site, st.plugin.Name, in.Key, in.Value, lifetime(in.TTL))
-	if err != nil {
+	if err := st.withKV(func(kept KVRun) error { return kept.Set(in.Key, in.Value, lifetime(in.TTL)) }); err != nil {
 		return nil, err
 	}
 	return append(dst, "null"...), nil
@@ -67,10 +99,11 @@ func kvDelete(_ context.Context, st *State, dst, request []byte) ([]byte, error)
 	if err := st.kvRequest(abi.KVDelete, request, &in, &in.Key); err != nil {
 		return nil, err
 	}
-	if !method.Reads(st.call.Verb) {
-		st.plugin.KV.Delete(st.plugin.Site, st.plugin.Name, in.Key)
+	if method.Reads(st.call.Verb) {
+		return append(dst, "null"...), nil
 	}
-	return append(dst, "null"...), nil
+	err := st.withKV(func(kept KVRun) error { kept.Delete(in.Key); return nil })
+	return append(dst, "null"...), err
 }
 
 // maxKey is how many bytes a key may have.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"time"
 
 	"armature/runtime/abi"
 	"armature/runtime/engine"
@@ -72,7 +73,46 @@ func (st *State) log(level slog.Level, text []byte) {
 	if cut {
 		attrs = append(attrs, slog.Bool("cut", true))
 	}
-	logger.LogAttrs(context.Background(), level, message, attrs...)
+	line := slog.NewRecord(time.Now(), level, message, 0)
+	line.AddAttrs(attrs...)
+	st.emit(logger, line, len(text))
+}
+
+// What guests may log in one transaction: their lines wait in memory until it has
+// ended, since it may have to be run again. It is as much as a single call may log, in
+// lines of which each takes some 300 bytes more.
+const (
+	maxPending      = abi.MaxLog // bytes
+	maxPendingLines = 10_000
+)
+
+// pending is what waits of a transaction.
+type pending struct {
+	bytes, lines int
+	full         bool
+}
+
+type pendingKey struct{}
+
+// emit writes a line of so many bytes once the run that logs it is the last: of one
+// that is run again nobody reads.
+func (st *State) emit(logger *slog.Logger, line slog.Record, length int) {
+	done := func() { _ = logger.Handler().Handle(context.Background(), line) }
+	if st.call.Tx == nil {
+		done()
+		return
+	}
+	aside := st.call.Tx.Aside()
+	p := aside.Value(pendingKey{}, func() any { return new(pending) }).(*pending)
+	if p.full {
+		return
+	}
+	p.bytes, p.lines = p.bytes+length, p.lines+1
+	if p.full = p.bytes > maxPending || p.lines > maxPendingLines; p.full {
+		line = slog.NewRecord(line.Time, slog.LevelWarn, "further lines of this transaction are left out", 0)
+		line.AddAttrs(slog.String("site", st.plugin.Site), slog.String("plugin", st.plugin.Name))
+	}
+	aside.Last(done)
 }
 
 // parseLine takes a JSON object with a message apart; any other text is the

@@ -33,7 +33,7 @@ func methodCall(ctx context.Context, st *State, dst, request []byte) ([]byte, er
 		return nil, fault.New(fault.Unavailable, "", "This call reaches no methods")
 	}
 	st.begin() // what it wrote is undone by itself if it fails
-	res, err := st.call.Methods.Nested(ctx, st.call, in.Method, args)
+	res, err := st.call.Methods.Nested(ctx, st.call, st.framed(), in.Method, args)
 	if err != nil {
 		return nil, err
 	}

@@ -25,5 +25,6 @@ var operations = withGrants([]capability{
 	{name: abi.ConnectedRequest, run: connectedRequest},
 	{name: abi.RequestGet, run: requestGet, free: true},
 	{name: abi.Respond, run: respond, free: true},
+	{name: abi.Tell, run: tell, free: true},
 	{name: abi.Enqueue, run: enqueue},
 })

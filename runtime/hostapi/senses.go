@@ -14,14 +14,18 @@ const (
 	wasiRandom = "wasi random"
 )
 
-// senses takes down what a recorded call is told by WASI, and tells a repeated
-// one the same.
+// senses tells a call the time and random bytes of its trial, takes down what a
+// recorded call is told, and tells a repeated one the same.
 type senses struct{ st *State }
 
 // Clock implements engine.Senses.
 func (s senses) Clock(c *engine.Call, id uint32, ns int64) int64 {
 	request := []byte{byte(id)}
 	if s.st.replay == nil {
+		ns -= int64(s.st.late())
+		if s.st.record == nil {
+			return ns
+		}
 		s.st.record.add(Answer{Import: wasiClock, Request: request, Time: ns})
 		return ns
 	}
@@ -35,6 +39,10 @@ func (s senses) Clock(c *engine.Call, id uint32, ns int64) int64 {
 // Random implements engine.Senses.
 func (s senses) Random(c *engine.Call, b []byte) {
 	if s.st.replay == nil {
+		s.st.draw(b)
+		if s.st.record == nil {
+			return
+		}
 		s.st.record.add(Answer{Import: wasiRandom, Answer: bytes.Clone(b)})
 		return
 	}

@@ -75,15 +75,22 @@ type site struct {
 	store     document.Store
 	manual    document.Store // where the guest's methods read until they write; nil: in the transaction
 	record    *hostapi.Tape
+	ran       []string // the output of each run of the guest
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	ctx := t.Context()
-	st, err := store.OpenSQLite(ctx, filepath.Join(t.TempDir(), "site.db"), store.Options{})
+	st, err := store.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "site.db"), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newSiteOn(t, st)
+}
+
+// newSiteOn makes a site in an empty database, which it closes.
+func newSiteOn(t *testing.T, st document.Store) *site {
+	t.Helper()
+	ctx := t.Context()
 	t.Cleanup(func() { _ = st.Close() })
 	schema, err := doctypes.Install(ctx, st, now, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -96,7 +103,11 @@ func newSite(t *testing.T) *site {
 		Grants: hostapi.Grant("doc_get", "doc_list", "doc_count", "doc_insert", "doc_update", "doc_delete",
 			"doc_submit", "doc_cancel", "method_call", "kv_get", "kv_set", "kv_delete", "http_fetch", "connected_request", "enqueue"),
 	}
-	table, err := method.NewTable(s.exports())
+	methods := s.exports()
+	for _, m := range methods {
+		m.Tier = method.Ordinary
+	}
+	table, err := method.NewTable(methods)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,6 +141,7 @@ func (s *site) exports() []*method.Method {
 			if _, err := st.Run(ctx, s.module, export, s.limits); err != nil {
 				return nil, err
 			}
+			s.ran = append(s.ran, string(st.Output()))
 			return json.RawMessage(st.Output()), nil
 		}})
 	}

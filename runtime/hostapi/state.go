@@ -10,6 +10,7 @@ import (
 
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/scope"
 	"armature/runtime/abi"
 	"armature/runtime/engine"
 )
@@ -20,6 +21,7 @@ type Plugin struct {
 	Site   string
 	Name   string
 	Grants Grants
+	Frame  *scope.Set // what narrows whom its calls act as; nil: nothing
 	Limits Limits
 	Logger *slog.Logger // nil: nothing is logged
 
@@ -80,7 +82,8 @@ type State struct {
 	plugin *Plugin
 	limits Limits
 	call   *method.Call
-	caller *identity.Caller // whom document calls act as
+	caller *identity.Caller // in the plugin's frame; nil until it is needed
+	raised *identity.Caller // the same, whom document calls act as
 	engine engine.Call
 	base   context.Context // of the call, without its deadline
 
@@ -116,15 +119,30 @@ var states = sync.Pool{New: func() any {
 func New(p *Plugin, call *method.Call, input []byte) *State {
 	st := states.Get().(*State)
 	st.plugin, st.limits, st.call, st.input = p, p.Limits, call, input
-	st.caller = call.Caller
-	if p.Grants.Has(Elevated) {
-		c := *call.Caller
-		c.Elevated = true
-		st.caller = &c
-	}
 	st.outer, _ = call.Guest.(*State)
 	st.join(st.outer)
 	return st
+}
+
+// framed is the caller in the plugin's frame, whatever frame the call came from.
+func (st *State) framed() *identity.Caller {
+	if st.caller == nil {
+		st.caller = st.call.Caller.In(st.plugin.Frame)
+	}
+	return st.caller
+}
+
+// acting is whom document calls act as.
+func (st *State) acting() *identity.Caller {
+	if st.raised == nil {
+		st.raised = st.framed()
+		if st.plugin.Grants.Has(Elevated) {
+			c := *st.raised
+			c.Elevated = true
+			st.raised = &c
+		}
+	}
+	return st.raised
 }
 
 // Limit lowers what the plugin may pass in this call. Zero fields change nothing.
@@ -167,7 +185,7 @@ func (st *State) Run(ctx context.Context, m *engine.Module, export string, limit
 	st.engine = engine.Call{
 		Export: export, Arg: int32(len(st.input)), Limits: limits, State: st, Party: st.plugin.Site, OnOutput: printed,
 	}
-	if st.record != nil || st.replay != nil {
+	if st.record != nil || st.replay != nil || st.call.Tx != nil {
 		st.engine.Senses = senses{st}
 	}
 	if st.outer != nil {

@@ -42,6 +42,8 @@ func New(imports []engine.Import) *Interpreter {
 	for _, im := range imports {
 		if im.Module == abi.Module {
 			q.host[im.Name] = im.Fn
+		} else { // of a test
+			q.host[im.Module+"."+im.Name] = im.Fn
 		}
 	}
 	return q

@@ -64,14 +64,18 @@ type gate struct {
 	release chan struct{}
 }
 
-func (g *gate) Get(string, string, string) ([]byte, bool) {
+func (g *gate) Begin(string, string) hostapi.KVRun { return g }
+
+func (g *gate) Get(string) ([]byte, bool) {
 	g.ready.Done()
 	<-g.release
 	return nil, false
 }
 
-func (*gate) Set(string, string, string, []byte, time.Duration) error { return nil }
-func (*gate) Delete(string, string, string)                           {}
+func (*gate) Keep() {}
+
+func (*gate) Set(string, []byte, time.Duration) error { return nil }
+func (*gate) Delete(string)                           {}
 
 // proportional is the process's proportional set size in KiB.
 func proportional(b *testing.B) int {

@@ -166,7 +166,7 @@ func TestPristine(t *testing.T) {
 			setTimeout(() => n++);
 			return [n, kept.x, ({}).polluted, left, Math.random(), crypto.randomUUID(), performance.now() >= 0];
 		}
-		Math.random(); // would be cloned if it were seeded here
+		let early; try { early = Math.random(); } catch {} // would be cloned if it were seeded here
 	`, "f")
 	seen := map[string]bool{}
 	for range 3 {
@@ -310,6 +310,9 @@ func TestCannotLoad(t *testing.T) {
 		{"imports", "import x from './x.js'; export function f() {}", "x.js"},
 		{"never ready", "export function f() {}; await new Promise(() => {})", "will never come"},
 		{"asks for documents", "export function f() {}; doc.get('ToDo', 'x')", "being loaded"},
+		{"draws a name", "export function f() {}\nconst id = crypto.randomUUID();", "script.js:2:"},
+		{"draws bytes", "export function f() {}; crypto.getRandomValues(new Uint8Array(1))", "crypto.getRandomValues() at the top level"},
+		{"draws a number", "export function f() {}; Math.random()", "Math.random() at the top level"},
 		{"endless", "export function f() {}; for (;;);", "out of fuel"},
 		{"too large", "export function f() {}; const a = []; for (;;) a.push(new ArrayBuffer(1 << 20))", "memory"},
 	}

@@ -90,7 +90,7 @@ func TestManifestEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, section, _ := strings.Cut(string(text), "## Events")
-	section, _, _ = strings.Cut(section, "## Grants")
+	section, _, _ = strings.Cut(section, "\n## ")
 	for i, name := range strings.Split(section, "`") {
 		if i%2 == 0 || strings.ContainsAny(name, "{* ") || name == "methods" || name == "before" {
 			continue

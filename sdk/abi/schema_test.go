@@ -3,9 +3,12 @@ package abi_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +27,7 @@ type manifestSchema struct {
 }
 
 type manifestItems struct {
-	Enum       []string
+	Pattern    string
 	Properties map[string]json.RawMessage
 }
 
@@ -72,9 +75,12 @@ func TestSchemaIsTheServers(t *testing.T) {
 			t.Errorf("limits.%s: %d is not the most the server takes", name, limit.Maximum)
 		}
 	}
-	grants := append(manifest.Grantable(), manifest.Elevated)
-	if got := s.Properties["grants"].Items.Enum; !slices.Equal(got, grants) {
-		t.Errorf("grants %v, the server's %v", got, grants)
+	grants := append(manifest.Grantable(), manifest.Elevated, manifest.Platform, manifest.KV)
+	for _, field := range []string{"grants", "optional_grants"} {
+		words, _, _ := strings.Cut(strings.TrimPrefix(s.Properties[field].Items.Pattern, "^("), "|resource:")
+		if got := strings.Split(words, "|"); !slices.Equal(got, grants) {
+			t.Errorf("%s: %v, the server's %v", field, got, grants)
+		}
 	}
 	_, pattern, _ := strings.Cut(s.Properties["events"].PropertyNames.Pattern, "(")
 	events := strings.Split(strings.TrimSuffix(pattern, ")$"), "|")
@@ -87,6 +93,61 @@ func TestSchemaIsTheServers(t *testing.T) {
 	_, known, _ := strings.Cut(fmt.Sprint(err), "expected one of ")
 	if got := len(strings.Split(known, ", ")); got != len(events) {
 		t.Errorf("%d events, the server knows %d: %s", len(events), got, known)
+	}
+}
+
+// TestSchemaAndServerAgreeAboutHosts: whatever the server takes as a host the schema
+// admits, and nothing else.
+func TestSchemaAndServerAgreeAboutHosts(t *testing.T) {
+	_, s := loadSchema(t)
+	pattern := regexp.MustCompile(s.Properties["allowed_hosts"].Items.Pattern)
+	random := rand.New(rand.NewPCG(16, 5))
+	parts := []string{
+		"api", "example", "com", "a", "9", "127", "1", "0", "0x7f", "0x", "0xg", "01", "256", "255", "1a", "0b", "0-1", "0x-a", "x-", "-x", "0x1-",
+		"*", "*.", ".", ".", ".", ".", ":", ":", "::", "[", "]", "[::", "::1]", "2001:db8", "ffff", "12345", "80", "8443", "65535", "65536", "00080", "G", "é", " ", "",
+	}
+	shapes := []func() string{
+		func() (host string) {
+			for range 1 + random.IntN(7) {
+				host += parts[random.IntN(len(parts))]
+			}
+			return host
+		},
+		func() string {
+			return fmt.Sprintf("%d.%d.%d.%d", random.IntN(300), random.IntN(300), random.IntN(260), random.IntN(260))
+		},
+		func() string { // an address in brackets, with something wrong in it now and then
+			var b [16]byte
+			for i := range b {
+				b[i] = byte(random.IntN(256)) * byte(random.IntN(2))
+			}
+			text := []byte(netip.AddrFrom16(b).String())
+			if random.IntN(2) == 0 {
+				text[random.IntN(len(text))] = "0:.f1g"[random.IntN(6)]
+			}
+			return "[" + string(text) + "]" + []string{"", ":443", ":0", ":70000"}[random.IntN(4)]
+		},
+	}
+	const tries = 20000
+	taken := 0
+	for range tries {
+		host := shapes[random.IntN(len(shapes))]()
+		text, _ := json.Marshal(map[string]any{"name": "a.b", "version": "1", "abi": 1, "grants": []string{"http_fetch"}, "allowed_hosts": []string{host}})
+		_, err := manifest.Parse(text)
+		if admits := pattern.MatchString(host); admits != (err == nil) {
+			t.Fatalf("%q: the schema admits it: %v; the server says %v", host, admits, err)
+		}
+		if err == nil {
+			taken++
+		}
+	}
+	if taken < tries/10 || taken > tries*9/10 {
+		t.Errorf("%d of %d strings are hosts: they try little", taken, tries)
+	}
+	for _, host := range []string{"127.1", "0x7f000001", "2130706433", "a.0x7f", "*.1", "[::1", "[::1%eth0]"} {
+		if pattern.MatchString(host) {
+			t.Errorf("the schema admits %s", host)
+		}
 	}
 }
 
@@ -139,6 +200,11 @@ func TestSchemaOfManifests(t *testing.T) {
 		`{"name": "a.b", "version": "1", "abi": 1, "methods": [{"path": "a.b.c", "guest": true}]}`,
 		`{"name": "a.b", "version": "1", "abi": 1, "methods": [{"path": "a.b.c", "verbs": ["PATCH"]}]}`,
 		`{"name": "a.b", "version": "1", "abi": 1, "grants": ["root"]}`,
+		`{"name": "a.b", "version": "1", "abi": 1, "grants": ["resource:ToDo:own"]}`,
+		`{"name": "a.b", "version": "1", "abi": 1, "grants": ["event:ToDo.none"]}`,
+		`{"name": "a.b", "version": "1", "abi": 1, "optional_grants": ["root"]}`,
+		`{"name": "a.b", "version": "1", "abi": 1, "events": {"ToDo.validate": {"sets": ["*"]}}}`,
+		`{"name": "a.b", "version": "1", "abi": 1, "events": {"ToDo.validate": {"export": "x", "sets": ["A b"]}}}`,
 		`{"name": "a.b", "version": "1", "abi": 1, "limits": {"http": 33}}`,
 	} {
 		if check([]byte(wrong)) == nil {

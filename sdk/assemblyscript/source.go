@@ -9,7 +9,7 @@ import _ "embed"
 //go:embed armature.ts
 var Source []byte
 
-// Stub is stubhost.mjs, the host of tests that run a module with node.
+// Testing is testing.ts, for the tests of plugins.
 //
-//go:embed stubhost.mjs
-var Stub []byte
+//go:embed testing.ts
+var Testing []byte

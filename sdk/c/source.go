@@ -9,7 +9,7 @@ import _ "embed"
 //go:embed armature.h
 var Header []byte
 
-// Stub is stubhost.h, with which methods are tested as a native program.
+// Testing is armature_test.h, for the tests of plugins.
 //
-//go:embed stubhost.h
-var Stub []byte
+//go:embed armature_test.h
+var Testing []byte

@@ -28,7 +28,9 @@ func cases() []testcase {
 // loading comes first: without it there is nothing to call.
 func loading() []testcase {
 	return []testcase{{"load", "the module is accepted, with its imports and exports", func(c *check) {
-		c.framework("plugins.install", fields{"wasm": base64.StdEncoding.EncodeToString(c.server.Module)})
+		c.framework("plugins.install", fields{
+			"wasm": base64.StdEncoding.EncodeToString(c.server.Module), "approve": "resource:ToDo:write,method:*,event:ToDo.validate",
+		})
 	}}}
 }
 
@@ -272,6 +274,28 @@ func services() []testcase {
 			a := c.request(c.server.Admin, http.MethodGet, "/api/method/"+Plugin+".asked?a=%C3%A9", nil)
 			c.same("asked", c.result(a, "asked"), fields{"method": "GET", "path": "/api/method/" + Plugin + ".asked", "query": "a=%C3%A9"})
 		}},
+		{"tell", "what the user is told beside the answer", func(c *check) {
+			for _, e := range []struct{ args, want fields }{
+				{fields{"message": "grüß \"dich\""}, fields{"message": "grüß \"dich\"", "indicator": "blue"}},
+				{
+					fields{"message": "rounded", "title": "Zoë's order", "indicator": "orange"},
+					fields{"message": "rounded", "title": "Zoë's order", "indicator": "orange"},
+				},
+			} {
+				a := c.request(c.server.Admin, http.MethodPost, "/api/method/"+Plugin+".tell", e.args)
+				c.same("tell", c.result(a, "tell"), nil)
+				told := messages(a)
+				if c.err == nil && len(told) != 1 {
+					c.failf("tell: told %v, expected one message: %s", told, cut(a.text))
+				}
+				for name, want := range e.want {
+					if c.err == nil {
+						c.same("tell, the "+name, told[0][name], want)
+					}
+				}
+			}
+			c.fails(c.server.Admin, http.MethodPost, "tell", fields{"message": "x", "title": "y", "indicator": "mauve"}, 417, "ValidationError")
+		}},
 		{"response", "an HTTP answer of the plugin's own", func(c *check) {
 			a := c.request(c.server.Admin, http.MethodPost, "/api/method/"+Plugin+".reply", fields{"status": 202, "body": "plain \"é\""})
 			if c.err == nil && (a.status != 202 || string(a.text) != "plain \"é\"" || a.header.Get("Content-Type") != "text/plain" || a.header.Get("X-Guest") != "yes") {
@@ -279,6 +303,23 @@ func services() []testcase {
 			}
 		}},
 	}
+}
+
+// messages are what an answer tells the user: objects as text, in an array as text.
+func messages(a answer) (told []fields) {
+	text, _ := a.body["_server_messages"].(string)
+	var each []string
+	if json.Unmarshal([]byte(text), &each) != nil {
+		return nil
+	}
+	for _, one := range each {
+		var message fields
+		if json.Unmarshal([]byte(one), &message) != nil {
+			return nil
+		}
+		told = append(told, message)
+	}
+	return told
 }
 
 // outside is about other services.

@@ -9,7 +9,7 @@ import _ "embed"
 //go:embed armature.hpp
 var Header []byte
 
-// Stub is stubhost.hpp, with which methods are tested as a native program.
+// Testing is armature_test.hpp, for the tests of plugins.
 //
-//go:embed stubhost.hpp
-var Stub []byte
+//go:embed armature_test.hpp
+var Testing []byte

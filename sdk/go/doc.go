@@ -71,6 +71,27 @@ func (d Doc) Docs(field string) []Doc {
 	return docs
 }
 
+// texts is a list of texts.
+func (d Doc) texts(field string) (texts []string) {
+	values, _ := d[field].([]any)
+	for _, value := range values {
+		if s, ok := value.(string); ok {
+			texts = append(texts, s)
+		}
+	}
+	return texts
+}
+
+// headers are the headers of a request or an answer.
+func (d Doc) headers(field string) map[string]string {
+	fields, _ := d[field].(map[string]any)
+	headers := make(map[string]string, len(fields))
+	for name, value := range fields {
+		headers[name], _ = value.(string)
+	}
+	return headers
+}
+
 // UnmarshalJSON makes a Doc inside another type decode as a Doc on its own does:
 // whole numbers as int64.
 func (d *Doc) UnmarshalJSON(b []byte) error { return decodeDoc(b, d) }

@@ -1,7 +1,5 @@
 package armature
 
-import "armature/sdk/go/internal/raw"
-
 // The document functions work as the caller, within the caller's roles and the
 // scopes of its token. They return *Error: KindNotFound if there is no such
 // document, KindPermission if the caller may not, KindValidation if a rule
@@ -14,7 +12,19 @@ func Get(doctype, name string) (Doc, error) { return GetAs[Doc](doctype, name) }
 
 // GetAs reads a document as a T.
 func GetAs[T any](doctype, name string) (doc T, err error) {
-	err = finish(raw.DocGet, documentKey(doctype, name), &doc)
+	err = DocGetRequest{DocType: doctype, Name: name}.Ask(&doc)
+	return doc, err
+}
+
+// GetLocked reads a document and keeps others from changing it until the call ends,
+// so that a call which decides by what it has read and then writes need not be run
+// again. KindPermission if the caller may not write it. In a GET it locks nothing. For
+// a number alone no read is needed: Update takes Doc{"stock": Doc{"$inc": -2, "$min": 0}}.
+func GetLocked(doctype, name string) (Doc, error) { return GetLockedAs[Doc](doctype, name) }
+
+// GetLockedAs is GetLocked for a T.
+func GetLockedAs[T any](doctype, name string) (doc T, err error) {
+	err = DocGetRequest{DocType: doctype, Name: name, Lock: true}.Ask(&doc)
 	return doc, err
 }
 
@@ -24,13 +34,7 @@ func Insert(doctype string, fields any) (Doc, error) { return InsertAs[Doc](doct
 
 // InsertAs is Insert returning a T.
 func InsertAs[T any](doctype string, fields any) (doc T, err error) {
-	b, err := encodeArg(request(`{"doc":`), fields)
-	if err != nil {
-		return doc, err
-	}
-	if b, err = setDocType(b, doctype); err == nil {
-		err = finish(raw.DocInsert, b, &doc)
-	}
+	err = DocInsertRequest{Doc: fieldsOf{doctype, fields}}.Ask(&doc)
 	return doc, err
 }
 
@@ -44,45 +48,23 @@ func Update(doctype, name string, changes any) (Doc, error) {
 
 // UpdateAs is Update returning a T.
 func UpdateAs[T any](doctype, name string, changes any) (doc T, err error) {
-	b := documentKey(doctype, name)
-	if b, err = valueMember(b, "doc", changes); err == nil {
-		err = finish(raw.DocUpdate, b, &doc)
-	}
+	err = DocUpdateRequest{DocType: doctype, Name: name, Doc: changes}.Ask(&doc)
 	return doc, err
 }
 
 // Delete removes a document.
 func Delete(doctype, name string) error {
-	return finish(raw.DocDelete, documentKey(doctype, name), nil)
+	return DocDeleteRequest{DocType: doctype, Name: name}.Ask()
 }
 
 // Submit makes a draft final (docstatus 0 to 1).
 func Submit(doctype, name string) (doc Doc, err error) {
-	err = finish(raw.DocSubmit, documentKey(doctype, name), &doc)
+	err = DocSubmitRequest{DocType: doctype, Name: name}.Ask(&doc)
 	return doc, err
 }
 
 // Cancel takes a submitted document back (docstatus 1 to 2).
 func Cancel(doctype, name string) (doc Doc, err error) {
-	err = finish(raw.DocCancel, documentKey(doctype, name), &doc)
+	err = DocCancelRequest{DocType: doctype, Name: name}.Ask(&doc)
 	return doc, err
-}
-
-func documentKey(doctype, name string) []byte {
-	return member(appendString(request(`{"doctype":`), doctype), "name", name)
-}
-
-// setDocType adds the DocType to the object at the end of b. It comes last, so
-// that it holds if the object already has one.
-func setDocType(b []byte, doctype string) ([]byte, error) {
-	last := len(b) - 1
-	if b[last] != '}' {
-		return nil, &Error{KindInternal, "", "insert " + doctype + ": fields are not a JSON object"}
-	}
-	b = b[:last]
-	if b[last-1] != '{' {
-		b = append(b, ',')
-	}
-	b = appendString(append(b, `"doctype":`...), doctype)
-	return append(b, '}'), nil
 }

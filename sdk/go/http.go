@@ -2,10 +2,7 @@ package armature
 
 import (
 	"encoding/base64"
-	"strconv"
 	"unicode/utf8"
-
-	"armature/sdk/go/internal/raw"
 )
 
 // HTTPRequest is an outgoing request.
@@ -27,7 +24,10 @@ type HTTPResponse struct {
 // Fetch sends an HTTP request. It is refused once the transaction has begun
 // writing.
 func Fetch(r HTTPRequest) (HTTPResponse, error) {
-	return fetch(raw.HTTPFetch, appendString(request(`{"url":`), r.URL), r)
+	text, base64 := bodyText(r.Body)
+	return responseOf(HTTPFetchRequest{
+		Method: r.Method, URL: r.URL, Headers: r.Headers, Body: text, BodyBase64: base64, TimeoutMs: int64(r.TimeoutMS),
+	}.Ask())
 }
 
 // FetchConnected sends an HTTP request with the token that a Connected App holds
@@ -35,32 +35,29 @@ func Fetch(r HTTPRequest) (HTTPResponse, error) {
 // NotConnectedError or ConnectionBrokenError says that the caller has to connect
 // first, or anew.
 func FetchConnected(app string, r HTTPRequest) (HTTPResponse, error) {
-	b := appendString(request(`{"app":`), app)
-	return fetch(raw.ConnectedRequest, member(b, "url", r.URL), r)
+	return fetchConnected(app, "", r)
 }
 
 // FetchAsApp is FetchConnected with the app's own token, which belongs to no
 // user.
 func FetchAsApp(app string, r HTTPRequest) (HTTPResponse, error) {
-	b := member(appendString(request(`{"app":`), app), "as", "app")
-	return fetch(raw.ConnectedRequest, member(b, "url", r.URL), r)
+	return fetchConnected(app, "app", r)
 }
 
-func fetch(call capability, b []byte, r HTTPRequest) (HTTPResponse, error) {
-	if r.Method != "" {
-		b = member(b, "method", r.Method)
-	}
-	b = headersMember(b, r.Headers)
-	b = bodyMember(b, r.Body)
-	if r.TimeoutMS != 0 {
-		b = strconv.AppendInt(append(b, `,"timeout_ms":`...), int64(r.TimeoutMS), 10)
-	}
-	var d Doc
-	if err := finish(call, b, &d); err != nil {
+func fetchConnected(app, as string, r HTTPRequest) (HTTPResponse, error) {
+	text, base64 := bodyText(r.Body)
+	a, err := ConnectedRequestRequest{
+		App: app, As: as, Method: r.Method, URL: r.URL, Headers: r.Headers, Body: text, BodyBase64: base64, TimeoutMs: int64(r.TimeoutMS),
+	}.Ask()
+	return responseOf(HTTPFetchAnswer(a), err)
+}
+
+func responseOf(a HTTPFetchAnswer, err error) (HTTPResponse, error) {
+	if err != nil {
 		return HTTPResponse{}, err
 	}
-	body, err := bodyOf(d)
-	return HTTPResponse{int(d.Int("status")), headersOf(d), body}, err
+	body, err := bodyBytes(a.Body, a.BodyBase64)
+	return HTTPResponse{int(a.Status), a.Headers, body}, err
 }
 
 // IncomingRequest is the HTTP request that called the method.
@@ -73,60 +70,48 @@ type IncomingRequest struct {
 // Request returns the HTTP request that called the method. KindNotFound: the
 // call did not come by HTTP.
 func Request() (IncomingRequest, error) {
-	var d Doc
-	if err := finish(raw.RequestGet, request(`{`), &d); err != nil {
+	a, err := RequestGetRequest{}.Ask()
+	if err != nil {
 		return IncomingRequest{}, err
 	}
-	body, err := bodyOf(d)
-	return IncomingRequest{d.String("method"), d.String("path"), d.String("query"), headersOf(d), body}, err
+	body, err := bodyBytes(a.Body, a.BodyBase64)
+	return IncomingRequest{a.Method, a.Path, a.Query, a.Headers, body}, err
 }
 
 // Respond answers the HTTP request with body as it is, instead of the method's
 // result. Only some headers are allowed.
 func Respond(status int, headers map[string]string, body []byte) error {
-	b := strconv.AppendInt(request(`{"status":`), int64(status), 10)
-	return finish(raw.Respond, bodyMember(headersMember(b, headers), body), nil)
+	text, base64 := bodyText(body)
+	return RespondRequest{Status: int64(status), Headers: headers, Body: text, BodyBase64: base64}.Ask()
 }
 
-func headersMember(b []byte, headers map[string]string) []byte {
-	if len(headers) == 0 {
-		return b
-	}
-	b = append(b, `,"headers":{`...)
-	first := true
-	for name, value := range headers {
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = appendString(append(appendString(b, name), ':'), value)
-	}
-	return append(b, '}')
+// Notice is something to say to the user of the request that is no error.
+type Notice struct {
+	Message   string
+	Title     string // may be empty
+	Indicator string // blue, green, orange, red, yellow or gray; empty: blue
 }
 
-// bodyMember sends text as text: only other bytes pay for base64.
-func bodyMember(b, body []byte) []byte {
-	if len(body) == 0 {
-		return b
-	}
+// Tell says something to the user of the request beside the answer, if the request
+// succeeds.
+func Tell(message string) error { return Notice{Message: message}.Tell() }
+
+// Tell is the function Tell with a heading and a colour.
+func (n Notice) Tell() error {
+	return TellRequest(n).Ask()
+}
+
+// bodyText sends text as text: only other bytes pay for base64.
+func bodyText(body []byte) (text, inBase64 string) {
 	if utf8.Valid(body) {
-		return member(b, "body", string(body))
+		return string(body), ""
 	}
-	return member(b, "body_base64", base64.StdEncoding.EncodeToString(body))
+	return "", base64.StdEncoding.EncodeToString(body)
 }
 
-func bodyOf(d Doc) ([]byte, error) {
-	if text := d.String("body_base64"); text != "" {
-		return base64.StdEncoding.DecodeString(text)
+func bodyBytes(text, inBase64 string) ([]byte, error) {
+	if inBase64 != "" {
+		return base64.StdEncoding.DecodeString(inBase64)
 	}
-	return []byte(d.String("body")), nil
-}
-
-func headersOf(d Doc) map[string]string {
-	fields, _ := d["headers"].(map[string]any)
-	headers := make(map[string]string, len(fields))
-	for name, value := range fields {
-		headers[name], _ = value.(string)
-	}
-	return headers
+	return []byte(text), nil
 }

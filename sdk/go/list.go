@@ -1,11 +1,5 @@
 package armature
 
-import (
-	"strconv"
-
-	"armature/sdk/go/internal/raw"
-)
-
 // All asks List for every row there is.
 const All = -1
 
@@ -69,78 +63,23 @@ func List(doctype string, q Query) ([]Doc, error) { return ListAs[Doc](doctype, 
 
 // ListAs is List with rows of type T.
 func ListAs[T any](doctype string, q Query) (rows []T, err error) {
-	b, err := appendQuery(appendString(request(`{"doctype":`), doctype), q)
-	if err == nil {
-		err = finish(raw.DocList, b, &rows)
+	request := DocListRequest{
+		DocType: doctype, Fields: q.Fields, Filters: q.Where, OrFilters: q.Any,
+		OrderBy: q.OrderBy, GroupBy: q.GroupBy, LimitStart: int64(q.Start),
 	}
+	if q.Limit != 0 {
+		limit := int64(max(q.Limit, 0))
+		request.LimitPageLength = &limit
+	}
+	err = request.Ask(&rows)
 	return rows, err
 }
 
 // Count is the number of documents the caller may see for which all filters
 // hold.
 func Count(doctype string, where ...Filter) (int, error) {
-	var n int64
-	b, err := appendFilters(appendString(request(`{"doctype":`), doctype), "filters", where)
-	if err == nil {
-		err = finish(raw.DocCount, b, &n)
-	}
+	n, err := DocCountRequest{DocType: doctype, Filters: where}.Ask()
 	return int(n), err
-}
-
-func appendQuery(b []byte, q Query) ([]byte, error) {
-	if len(q.Fields) > 0 {
-		b = append(b, `,"fields":[`...)
-		for i, field := range q.Fields {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendString(b, field)
-		}
-		b = append(b, ']')
-	}
-	b, err := appendFilters(b, "filters", q.Where)
-	if err != nil {
-		return nil, err
-	}
-	if b, err = appendFilters(b, "or_filters", q.Any); err != nil {
-		return nil, err
-	}
-	if q.OrderBy != "" {
-		b = member(b, "order_by", q.OrderBy)
-	}
-	if q.GroupBy != "" {
-		b = member(b, "group_by", q.GroupBy)
-	}
-	if q.Start != 0 {
-		b = append(b, `,"limit_start":`...)
-		b = strconv.AppendInt(b, int64(q.Start), 10)
-	}
-	if q.Limit != 0 {
-		b = append(b, `,"limit_page_length":`...)
-		b = strconv.AppendInt(b, int64(max(q.Limit, 0)), 10)
-	}
-	return b, nil
-}
-
-func appendFilters(b []byte, key string, filters []Filter) (_ []byte, err error) {
-	if len(filters) == 0 {
-		return b, nil
-	}
-	b = append(b, ',', '"')
-	b = append(b, key...)
-	b = append(b, `":[`...)
-	for i, f := range filters {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendString(append(b, '['), f.Field)
-		b = appendString(append(b, ','), f.Op)
-		if b, err = encodeArg(append(b, ','), f.Value); err != nil {
-			return nil, err
-		}
-		b = append(b, ']')
-	}
-	return append(b, ']'), nil
 }
 
 // orEmpty keeps "in nothing" an empty array: null would mean something else.

@@ -8,11 +8,10 @@ import (
 	"time"
 
 	"armature/sdk/go"
-	"armature/sdk/go/internal/stubhost"
 )
 
 // sent records the requests of an import and gives a fixed answer.
-func sent(h *stubhost.Host, name string, answer any) *[]armature.Doc {
+func sent(h *recorder, name string, answer any) *[]armature.Doc {
 	var got []armature.Doc
 	h.On(name, func(in armature.Doc) (any, error) {
 		got = append(got, in)
@@ -51,7 +50,7 @@ func TestRequests(t *testing.T) {
 			armature.Doc{"method": "a.b", "args": object{"x": int64(1)}}},
 		{"call without arguments", "method_call", func() error { _, err := armature.Call[any]("a.b", nil); return err }, armature.Doc{"method": "a.b"}},
 		{"config", "config_get", func() error { _, err := armature.Config[any]("k"); return err }, armature.Doc{"key": "k"}},
-		{"load", "kv_get", func() error { _, err := armature.Load[any]("k"); return err }, armature.Doc{"key": "k"}},
+		{"load", "kv_get", func() error { _, _, err := armature.Load[any]("k"); return err }, armature.Doc{"key": "k"}},
 		{"store", "kv_set", func() error { return armature.Store("k", []string{"v"}, 60) },
 			armature.Doc{"key": "k", "value": []any{"v"}, "ttl_s": int64(60)}},
 		{"forget", "kv_delete", func() error { return armature.Forget("k") }, armature.Doc{"key": "k"}},
@@ -69,6 +68,9 @@ func TestRequests(t *testing.T) {
 			_, err := armature.FetchAsApp("App", armature.HTTPRequest{URL: "https://x"})
 			return err
 		}, armature.Doc{"app": "App", "as": "app", "url": "https://x"}},
+		{"tell", "tell", func() error { return armature.Tell("a \"b\"") }, armature.Doc{"message": "a \"b\""}},
+		{"tell as", "tell", func() error { return armature.Notice{Message: "a", Title: "b", Indicator: "red"}.Tell() },
+			armature.Doc{"message": "a", "title": "b", "indicator": "red"}},
 		{"respond", "respond", func() error { return armature.Respond(202, nil, []byte("ok")) }, armature.Doc{"status": int64(202), "body": "ok"}},
 		{"list nothing special", "doc_list", func() error { _, err := armature.List("ToDo", armature.Query{}); return err }, armature.Doc{"doctype": "ToDo"}},
 		{"list", "doc_list", func() error {
@@ -86,7 +88,7 @@ func TestRequests(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := sent(stubhost.New(t), tt.capability, nil)
+			got := sent(newRecorder(t), tt.capability, nil)
 			if err := tt.call(); err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +100,7 @@ func TestRequests(t *testing.T) {
 }
 
 func TestErrorsOfTheHost(t *testing.T) {
-	h := stubhost.New(t)
+	h := newRecorder(t)
 	long := strings.Repeat("long ", 20000)
 	h.On("doc_get", func(armature.Doc) (any, error) {
 		return nil, &armature.Error{Kind: armature.KindValidation, Type: "LinkValidationError", Message: long}
@@ -115,10 +117,10 @@ func TestErrorsOfTheHost(t *testing.T) {
 
 // An answer that fills the static buffer exactly, one byte more, and much more.
 func TestAnswersOfAnySize(t *testing.T) {
-	h := stubhost.New(t)
+	h := newRecorder(t)
 	for _, size := range []int{0, 30<<10 - 2, 30<<10 - 1, 30 << 10, 1 << 20} {
 		text := strings.Repeat("é", size/2) + strings.Repeat("x", size%2)
-		h.Config["k"] = text
+		h.On("config_get", func(armature.Doc) (any, error) { return text, nil })
 		got, err := armature.Config[string]("k")
 		if err != nil || got != text {
 			t.Errorf("%d bytes: got %d, %v", size, len(got), err)
@@ -127,7 +129,7 @@ func TestAnswersOfAnySize(t *testing.T) {
 }
 
 func TestInputsAndOutputsOfAnySize(t *testing.T) {
-	h := stubhost.New(t)
+	h := newRecorder(t)
 	for _, size := range []int{1, 30 << 10, 1 << 20} {
 		text := strings.Repeat("x", size)
 		var got armature.Doc
@@ -155,7 +157,7 @@ func TestHandleThrows(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h := stubhost.New(t)
+			h := newRecorder(t)
 			reached := false
 			err := h.Call(func(n int32) {
 				armature.Handle(n, func(armature.None) (armature.None, error) { return armature.None{}, tt.err })
@@ -172,43 +174,18 @@ func TestHandleThrows(t *testing.T) {
 	}
 }
 
-func TestFailedCallRollsBack(t *testing.T) {
-	h := stubhost.New(t)
-	h.Put("ToDo", armature.Doc{"name": "T1", "status": "Open"})
-	err := h.Call(func(n int32) {
-		armature.Handle(n, func(armature.None) (armature.None, error) {
-			if _, err := armature.Insert("ToDo", armature.Doc{"name": "T2"}); err != nil {
-				t.Error(err)
-			}
-			if _, err := armature.Update("ToDo", "T1", armature.Doc{"status": "Closed"}); err != nil {
-				t.Error(err)
-			}
-			if err := armature.Delete("ToDo", "T1"); err != nil {
-				t.Error(err)
-			}
-			armature.Throw(armature.Invalid("no"))
-			return armature.None{}, nil
-		})
-	}, nil, nil)
-	if armature.KindOf(err) != armature.KindValidation {
-		t.Errorf("got %v", err)
-	}
-	if h.Doc("ToDo", "T2") != nil || h.Doc("ToDo", "T1").String("status") != "Open" {
-		t.Errorf("left behind: %v %v", h.Doc("ToDo", "T1"), h.Doc("ToDo", "T2"))
-	}
-}
-
 func TestCaller(t *testing.T) {
-	h := stubhost.New(t)
-	h.User = armature.User{Name: "zoe@example.com", FullName: "Zoë", Roles: []string{"All", "Sales"}}
+	h := newRecorder(t)
+	want := armature.User{Name: "zoe@example.com", FullName: "Zoë", Roles: []string{"All", "Sales"}}
+	sent(h, "caller_get", armature.Doc{"user": want.Name, "full_name": want.FullName, "roles": want.Roles})
 	got, err := armature.Caller()
-	if err != nil || !reflect.DeepEqual(got, h.User) || !got.Has("Sales") || got.Has("Admin") {
+	if err != nil || !reflect.DeepEqual(got, want) || !got.Has("Sales") || got.Has("Admin") {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
 func TestLog(t *testing.T) {
-	h := stubhost.New(t)
+	h := newRecorder(t)
 	armature.Log(armature.LevelWarn, "plain \"text\"")
 	armature.Log(armature.LevelInfo, "closed", "name", "T1", "n", 2, "err", errors.New("x"), "f", func() {})
 	armature.Log(armature.LevelInfo, "odd", "lonely")
@@ -224,7 +201,7 @@ func TestLog(t *testing.T) {
 }
 
 func TestNowAndRandom(t *testing.T) {
-	h := stubhost.New(t)
+	h := newRecorder(t)
 	h.Clock = time.Date(2030, 5, 6, 7, 8, 9, 123000, time.UTC)
 	if got := armature.Now(); !got.Equal(h.Clock) || got.Location() != time.UTC {
 		t.Errorf("now %v", got)
@@ -238,7 +215,7 @@ func TestNowAndRandom(t *testing.T) {
 }
 
 func TestHTTPAnswers(t *testing.T) {
-	h := stubhost.New(t)
+	h := newRecorder(t)
 	sent(h, "http_fetch", armature.Doc{"status": 404, "headers": armature.Doc{"a": "b"}, "body_base64": "/w=="})
 	got, err := armature.Fetch(armature.HTTPRequest{URL: "https://x"})
 	if err != nil || got.Status != 404 || got.Headers["a"] != "b" || string(got.Body) != "\xff" {

@@ -10,6 +10,9 @@ declare module "armature:test" {
     skip(name: string, fn?: () => unknown): void;
   };
 
+  /** Runs a function at the beginning of each test, on its fresh site. */
+  export function beforeEach(fn: () => unknown): void;
+
   /** A class of the error, a pattern of its message, or members it has, where a pattern may stand for a text. */
   type Expected = (abstract new (...args: any[]) => unknown) | RegExp | { message?: string | RegExp; type?: string | RegExp; [member: string]: unknown };
 
@@ -33,61 +36,53 @@ declare module "armature:test" {
 
   export const assert: Assert;
 
-  interface User {
-    name: string;
-    fullName: string;
-    roles: string[];
+  type Body = string | URLSearchParams | ArrayBuffer | ArrayBufferView;
+
+  /** What a URL answers. A body that is an object is sent as JSON. */
+  interface Answer {
+    /** 200 without it. */
+    status?: number;
+    headers?: { [name: string]: string };
+    body?: Body | object;
+    /** The request fails with this message instead, and with an error of the kind and type. */
+    failure?: string;
+    kind?: number;
+    type?: string;
   }
 
-  interface Line {
-    level: "debug" | "info" | "warn" | "error";
-    message: string;
-    attributes?: { [name: string]: any };
+  interface Message {
+    headers: { [name: string]: string };
+    /** Bytes, if it is no text. */
+    body: string | Uint8Array;
   }
 
-  /** What a script asks the host for, by the names of sdk/abi/abi.md. */
-  type Capability =
-    | "doc_get" | "doc_list" | "doc_count" | "doc_insert" | "doc_update" | "doc_delete" | "doc_submit" | "doc_cancel"
-    | "method_call" | "enqueue" | "caller_get" | "config_get" | "request_get" | "respond"
-    | "kv_get" | "kv_set" | "kv_delete" | "http_fetch" | "connected_request";
-
-  /** Stands in for the server. Every test finds it as it was when the file had been loaded. */
-  export const host: {
-    /** Stores a document as it is, with the standard fields it lacks, and returns it. */
-    put<T = Doc>(doctype: string, fields?: object): T;
-    /** The stored document. */
-    doc<T = Doc>(doctype: string, name: string): T | null;
-    /** All stored documents of a DocType, the oldest first. */
-    docs<T = Doc>(doctype: string): T[];
-
+  /**
+   * The fresh site that each test has, with the plugin on it. Documents are reached by `doc` and the other globals: each
+   * call is done and committed at once, as whoever acts: the Administrator, until `actAs` says otherwise.
+   */
+  export const site: {
     /**
-     * Calls a method as a client does, by its path, by the name of its function, or the function itself:
-     * verb, roles and arguments are checked by the manifest, arguments and result go through JSON, and
-     * what was written is gone if it fails or if the verb is GET. Without `verb` it is POST.
+     * Calls a method as a client does, by its path, by the name of its function, or the function itself. The plugin runs
+     * as on a server, from its clean state. Without `verb` it is POST; a `body` is sent in place of the arguments.
      */
-    call<T = any>(method: string | ((...args: any[]) => unknown), args?: object, options?: { verb?: string }): Promise<T>;
-
-    /** Replaces an answer of the host. `standard` gives the usual one. What the function throws, the script catches. */
-    on(capability: Capability, answer: (request: any, standard: () => any) => unknown): void;
-    /** Registers a method of another plugin, for `call`. */
-    method(path: string, fn: (args: any) => unknown): void;
-    /** The requests to a capability, in order; without a name, all of them. */
-    asked(capability: Capability): any[];
-    asked(): { capability: Capability; request: any }[];
-
-    /** Who calls. A name alone is a user with the role All, or Guest. */
-    get user(): User;
-    set user(who: string | { name: string; fullName?: string; roles?: string[] });
-    /** The plugin's settings, for `config`. */
-    config: { [key: string]: unknown };
-    /** The HTTP request, or what of it differs from the one that `host.call` makes up; null: there is none. */
-    request: { method?: string; path?: string; query?: string; headers?: HeadersInit; body?: BodyInit } | null;
+    call<T = any>(method: string | ((...args: any[]) => unknown), args?: object, options?: { verb?: string; headers?: { [name: string]: string }; body?: Body }): T;
     /** What `respond` has answered in the latest call; null: nothing. */
-    readonly reply: { status: number; headers: { [name: string]: string }; body: string | Uint8Array } | null;
-    /** What has been logged in this test. */
-    readonly log: Line[];
-    /** The time, which stands still: 2026-01-02T03:04:05Z until it is set. */
-    get now(): Date;
-    set now(at: Date | string | number);
+    readonly reply: (Message & { status: number }) | null;
+    /** The messages for the user in the answer of the latest call. */
+    readonly messages: string[];
+    /** Says who acts: a user of the site with its roles, or, with roles, any user with those. */
+    actAs(user: string, ...roles: string[]): void;
+    /** Stops the clock of the site, of the plugin and of the test. */
+    clock(at: Date | string | number): void;
+    /** Has random numbers repeat. */
+    seed(seed: number): void;
+    /** Sets what `config` reads; null: it is not set. */
+    configure(key: string, value: unknown): void;
+    /** Says what the next request to a URL is answered. Nothing leaves the machine: a request to a URL without an answer fails. */
+    answer(url: string, answer?: Answer): void;
+    /** The requests that were sent on this site, in their order; `app` is the Connected App of one. */
+    fetched(): (Message & { method: string; url: string; app?: string })[];
+    /** Begins another fresh site. */
+    fresh(): void;
   };
 }

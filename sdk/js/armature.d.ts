@@ -44,8 +44,11 @@ interface ListOptions {
  * request's transaction. Nothing here needs `await`, which does no harm either.
  */
 declare const doc: {
-  /** Throws NotFoundError, PermissionError. */
-  get<T = Doc>(doctype: string, name: string): T;
+  /**
+   * Throws NotFoundError, PermissionError. With lock nobody else changes the document
+   * until the call ends.
+   */
+  get<T = Doc>(doctype: string, name: string, options?: { lock?: boolean }): T;
   list<T = Partial<Doc>>(doctype: string, options?: ListOptions): T[];
   count(doctype: string, filters?: Filters): number;
   /** The document as stored. Throws ValidationError, ConflictError, PermissionError. */
@@ -104,6 +107,9 @@ declare const request: {
 
 /** Answers the request with bytes of one's own in place of `{"message": ...}`, once the method has returned. */
 declare function respond(answer: { status?: number; headers?: HeadersInit; body?: BodyInit }): void;
+
+/** Says something to the user of the request beside the answer, if the request succeeds. */
+declare function tell(message: string, options?: { title?: string; indicator?: "blue" | "green" | "orange" | "red" | "yellow" | "gray" }): void;
 
 /** The server's log, with attributes. `console` writes to it, too. */
 declare const log: {
@@ -165,12 +171,14 @@ interface Capabilities {
    * Reads a document. Null fields are left out, child tables are arrays, and fields the caller may
    * not read are absent.
    *
-   * Request: doctype, the DocType's name; name, the document's name.
+   * Request: doctype, the DocType's name; name, the document's name; lock, keep others from
+   * changing the document until the call ends; needs the right to write, and does nothing in a GET
+   * (may be missing).
    * Answer: the document.
    * Errors: NotFound; Permission.
    */
   doc_get: {
-    request: { doctype: string; name: string };
+    request: { doctype: string; name: string; lock?: boolean };
     answer: Doc;
   };
 
@@ -222,7 +230,10 @@ interface Capabilities {
   /**
    * Changes the given fields of a document and leaves the others. A child table that is given
    * replaces the stored one. modified among the fields is a condition: if the stored one differs,
-   * the update fails.
+   * the update fails. A number can be changed relative to what is stored: {"stock": {"$inc": -2,
+   * "$min": 0}} as a field takes two from the stock unless that leaves less than none; $min and
+   * $max are optional. Fields that the DocType does not have are listed as _unknown_fields in the
+   * answer.
    *
    * Request: doctype, the DocType's name; name, the document's name; doc, the fields to change.
    * Answer: the document.
@@ -404,6 +415,25 @@ interface Capabilities {
    */
   respond: {
     request: { status?: number; headers?: { [name: string]: string }; body?: string; body_base64?: string };
+    answer: null;
+  };
+
+  /**
+   * Tells the user of the request something beside the answer, in `_server_messages`, if the
+   * request succeeds. It works in a method, in one that is called by another and in an event
+   * handler. The text may hold simple markup; what could run is taken out. What a call says that
+   * fails, and is caught, is not told. A request tells at most 50 messages and 65536 bytes; what
+   * goes beyond is counted and left out. Where nobody listens, and beside an answer of `respond`,
+   * nothing is told.
+   *
+   * Request: message, what is said: 1 to 4096 bytes; title, its heading: plain text of at most 140
+   * characters (may be missing); indicator, blue, green, orange, red, yellow or gray; blue without
+   * it (may be missing).
+   * Answer: null.
+   * Errors: Validation: no message, one that is too long, another colour.
+   */
+  tell: {
+    request: { message: string; title?: string; indicator?: string };
     answer: null;
   };
 

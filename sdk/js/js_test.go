@@ -29,10 +29,7 @@ func TestDeclarations(t *testing.T) {
 	for _, name := range declarations {
 		put(t, filepath.Join(dir, name), read(t, name))
 	}
-	const tested = "../../plugins/scripttest/testdata/acme.host/"
-	sources := map[string]string{
-		"ts/usage.ts": filepath.Join("check", "usage.ts"), "ts/host/main.ts": tested + "main.ts", "ts/host/host.test.ts": tested + "host.test.ts",
-	}
+	sources := map[string]string{"ts/usage.ts": filepath.Join("check", "usage.ts")}
 	for _, lang := range []string{"ts", "js"} {
 		for _, name := range []string{"main." + lang, "main.test." + lang} {
 			sources[lang+"/new/"+name] = "../../cmd/armature/scaffold/" + lang + "/" + name + ".tmpl"
@@ -41,7 +38,8 @@ func TestDeclarations(t *testing.T) {
 	for _, path := range examples(t) {
 		sources[strings.TrimPrefix(filepath.Ext(path), ".")+"/"+filepath.Base(path)] = path
 	}
-	if len(sources) < 13 {
+	put(t, filepath.Join(dir, "ts", "readme.ts"), readmeExamples(t))
+	if len(sources) < 11 {
 		t.Fatalf("only %v", sources)
 	}
 	for name, path := range sources {
@@ -114,4 +112,20 @@ func put(t *testing.T, path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// readmeExamples is a method that has the examples of the README in it.
+func readmeExamples(t *testing.T) string {
+	t.Helper()
+	_, section, _ := strings.Cut(read(t, "README.md"), "## Every function")
+	_, block, _ := strings.Cut(section, "```ts\n")
+	block, _, _ = strings.Cut(block, "```")
+	var b strings.Builder
+	b.WriteString("export async function examples() {\n")
+	for line := range strings.Lines(block) {
+		if strings.HasPrefix(line, "  ") {
+			b.WriteString(line)
+		}
+	}
+	return b.String() + "}\n"
 }

@@ -8,3 +8,8 @@ import "embed"
 //
 //go:embed src
 var Source embed.FS
+
+// Manifest is Cargo.toml, for those who build a plugin by Cargo.
+//
+//go:embed Cargo.toml
+var Manifest []byte

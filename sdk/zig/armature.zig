@@ -6,13 +6,12 @@
 //! in a variable is seen by another, and all its memory comes back, so nothing has
 //! to be freed.
 //!
-//! Outside WebAssembly the functions talk to `stub`, so that a plugin can be tested
-//! as any other code, by `zig test`.
+//! `testing` is for the tests of a plugin.
 
 const std = @import("std");
 const builtin = @import("builtin");
 
-pub const stub = @import("stub.zig");
+pub const testing = @import("testing.zig");
 
 /// JSON of any kind.
 pub const Value = std.json.Value;
@@ -22,7 +21,7 @@ pub const Value = std.json.Value;
 
 /// The host's functions, as abi.md has them. What a plugin does not reach is not
 /// imported, and the imports are the permissions it asks for.
-const host = if (builtin.cpu.arch.isWasm()) struct {
+const host = struct {
     extern "armature1" fn input(ptr: [*]u8, cap: usize) usize;
     extern "armature1" fn output(ptr: [*]const u8, len: usize) void;
     extern "armature1" fn throw(kind: i32, ptr: [*]const u8, len: usize) noreturn;
@@ -34,7 +33,9 @@ const host = if (builtin.cpu.arch.isWasm()) struct {
     /// Reads a document. Null fields are left out, child tables are arrays, and fields the caller
     /// may not read are absent.
     ///
-    /// Request: doctype, the DocType's name; name, the document's name.
+    /// Request: doctype, the DocType's name; name, the document's name; lock, keep others from
+    /// changing the document until the call ends; needs the right to write, and does nothing in a
+    /// GET (may be missing).
     /// Answer: the document.
     /// Errors: NotFound; Permission.
     extern "armature1" fn doc_get(in: [*]const u8, in_len: usize, out: [*]u8, out_cap: usize) i32;
@@ -71,7 +72,10 @@ const host = if (builtin.cpu.arch.isWasm()) struct {
 
     /// Changes the given fields of a document and leaves the others. A child table that is given
     /// replaces the stored one. modified among the fields is a condition: if the stored one
-    /// differs, the update fails.
+    /// differs, the update fails. A number can be changed relative to what is stored: {"stock":
+    /// {"$inc": -2, "$min": 0}} as a field takes two from the stock unless that leaves less than
+    /// none; $min and $max are optional. Fields that the DocType does not have are listed as
+    /// _unknown_fields in the answer.
     ///
     /// Request: doctype, the DocType's name; name, the document's name; doc, the fields to change.
     /// Answer: the document.
@@ -188,13 +192,27 @@ const host = if (builtin.cpu.arch.isWasm()) struct {
     /// Errors: Validation: status or header not allowed; NotFound: the call did not come by HTTP.
     extern "armature1" fn respond(in: [*]const u8, in_len: usize, out: [*]u8, out_cap: usize) i32;
 
+    /// Tells the user of the request something beside the answer, in `_server_messages`, if the
+    /// request succeeds. It works in a method, in one that is called by another and in an event
+    /// handler. The text may hold simple markup; what could run is taken out. What a call says that
+    /// fails, and is caught, is not told. A request tells at most 50 messages and 65536 bytes; what
+    /// goes beyond is counted and left out. Where nobody listens, and beside an answer of
+    /// `respond`, nothing is told.
+    ///
+    /// Request: message, what is said: 1 to 4096 bytes; title, its heading: plain text of at most
+    /// 140 characters (may be missing); indicator, blue, green, orange, red, yellow or gray; blue
+    /// without it (may be missing).
+    /// Answer: null.
+    /// Errors: Validation: no message, one that is too long, another colour.
+    extern "armature1" fn tell(in: [*]const u8, in_len: usize, out: [*]u8, out_cap: usize) i32;
+
     /// Has a method run later, as the same caller, if the request's transaction is committed.
     ///
     /// Request: method, the method's dotted path; args, its arguments (may be missing).
     /// Answer: an object with job.
     /// Errors: NotFound; Permission.
     extern "armature1" fn enqueue(in: [*]const u8, in_len: usize, out: [*]u8, out_cap: usize) i32;
-} else stub.host;
+};
 // end generated: bindings
 
 const wasm = builtin.cpu.arch.isWasm();
@@ -347,6 +365,12 @@ pub fn notFound(comptime message: []const u8, args: anytype) Error {
     return fail(.not_found, "", message, args);
 }
 
+/// Ends the call with an error, from within whatever it has called; everything it
+/// wrote is undone. A method returns its error instead.
+pub fn end(err: anyerror) noreturn {
+    throw(err);
+}
+
 /// Ends the call with an error; everything it wrote is undone.
 fn throw(err: anyerror) noreturn {
     const kind = kindOf(err);
@@ -395,6 +419,11 @@ fn members(value: anytype) if (@TypeOf(value) == @TypeOf(.{})) Raw else @TypeOf(
 /// A piece of JSON text, which is passed on as it is.
 pub const Raw = struct {
     text: []const u8,
+
+    /// Any value as JSON: `Raw.of(.{ .status = "Open" })`.
+    pub fn of(value: anytype) Raw {
+        return .{ .text = encode(members(value)) };
+    }
 
     pub fn jsonStringify(self: Raw, writer: anytype) !void {
         try writer.print("{s}", .{self.text});
@@ -524,13 +553,14 @@ fn docs(values: []const Value) []const Doc {
 
 const room = 4096;
 
-/// Sends a request to a function of the host and reads the answer as a type. It is
-/// a copy for each function, so that the module imports those that are called and
-/// no other.
-inline fn ask(comptime T: type, comptime capability: []const u8, question: anytype) Error!T {
-    const in = encode(members(question));
+/// Sends a request to a function of the host and reads the answer as a type. It is a
+/// copy for each function, so that the module imports those that are called and no
+/// other. Members of the request that are null are left out.
+pub inline fn asked(comptime T: type, comptime capability: anytype, question: anytype) Error!T {
+    const write = if (@hasDecl(std.json, "stringifyAlloc")) std.json.stringifyAlloc else std.json.Stringify.valueAlloc;
+    const in = write(allocator, members(question), .{ .emit_null_optional_fields = false }) catch outOfMemory();
     var out: []u8 = allocator.alloc(u8, room) catch outOfMemory();
-    const n = @field(host, capability)(in.ptr, in.len, out.ptr, room);
+    const n = capability(in.ptr, in.len, out.ptr, room);
     return answer(T, n, out);
 }
 
@@ -555,6 +585,400 @@ fn whole(beginning: []u8, length: usize) []u8 {
     return all;
 }
 
+// begin generated: requests
+// Code generated by "make generate" from sdk/abi/contract.json; DO NOT EDIT.
+
+/// Each capability has a request whose `send` sends it: what the functions below
+/// are made of, and all there is of a capability that has no function. What may be
+/// missing is left out where it is null:
+///
+///     try armature.requests.Tell.send(.{ .message = "Done" });
+pub const requests = struct {
+    /// What doc_get is asked. Reads a document. Null fields are left out, child tables are arrays,
+    /// and fields the caller may not read are absent.
+    /// Answer: the document. Errors: NotFound; Permission.
+    pub const DocGet = struct {
+        /// The DocType's name.
+        doctype: []const u8,
+        /// The document's name.
+        name: []const u8,
+        /// Keep others from changing the document until the call ends; needs the right to write,
+        /// and does nothing in a GET; may be missing.
+        lock: ?bool = null,
+
+        /// Sends the request and reads the answer as a T.
+        pub fn send(self: DocGet, comptime T: type) Error!T {
+            return asked(T, host.doc_get, self);
+        }
+    };
+
+    /// What doc_list is asked. Lists documents that the caller may read. It takes what GET
+    /// /api/resource/:doctype takes, as JSON values instead of text; filters, or_filters and the
+    /// caller's permissions are combined with AND.
+    /// Answer: rows, with their nulls. Errors: Permission; Validation (DataError: no such field or
+    /// operator).
+    pub const DocList = struct {
+        /// The DocType's name.
+        doctype: []const u8,
+        /// The fields of a row; only name without it; may be missing.
+        fields: ?[]const []const u8 = null,
+        /// All of these hold; may be missing.
+        filters: ?Raw = null,
+        /// At least one of these holds; may be missing.
+        or_filters: ?Raw = null,
+        /// Field asc or field desc; modified desc without it; may be missing.
+        order_by: ?[]const u8 = null,
+        /// The field by which rows are gathered; may be missing.
+        group_by: ?[]const u8 = null,
+        /// Rows to skip; may be missing.
+        limit_start: ?i64 = null,
+        /// Rows to return: 20 without it, all of them with 0; may be missing.
+        limit_page_length: ?i64 = null,
+
+        /// Sends the request and reads the answer as a T.
+        pub fn send(self: DocList, comptime T: type) Error!T {
+            return asked(T, host.doc_list, self);
+        }
+    };
+
+    /// What doc_count is asked. Counts the documents that the caller may read.
+    /// Answer: of type integer. Errors: Permission; Validation (DataError: no such field or
+    /// operator).
+    pub const DocCount = struct {
+        /// The DocType's name.
+        doctype: []const u8,
+        /// All of these hold; may be missing.
+        filters: ?Raw = null,
+        /// At least one of these holds; may be missing.
+        or_filters: ?Raw = null,
+
+        /// Sends the request.
+        pub fn send(self: DocCount) Error!i64 {
+            return asked(i64, host.doc_count, self);
+        }
+    };
+
+    /// What doc_insert is asked. Stores a new document: it is named, validated and written as by
+    /// POST /api/resource/:doctype, its events and links included.
+    /// Answer: the document. Errors: Validation; Conflict; Permission.
+    pub const DocInsert = struct {
+        /// Its fields, doctype among them.
+        doc: Raw,
+
+        /// Sends the request and reads the answer as a T.
+        pub fn send(self: DocInsert, comptime T: type) Error!T {
+            return asked(T, host.doc_insert, self);
+        }
+    };
+
+    /// What doc_update is asked. Changes the given fields of a document and leaves the others. A
+    /// child table that is given replaces the stored one. modified among the fields is a condition:
+    /// if the stored one differs, the update fails. A number can be changed relative to what is
+    /// stored: {"stock": {"$inc": -2, "$min": 0}} as a field takes two from the stock unless that
+    /// leaves less than none; $min and $max are optional. Fields that the DocType does not have are
+    /// listed as _unknown_fields in the answer.
+    /// Answer: the document. Errors: NotFound; Validation (TimestampMismatchError: modified
+    /// differs); Permission.
+    pub const DocUpdate = struct {
+        /// The DocType's name.
+        doctype: []const u8,
+        /// The document's name.
+        name: []const u8,
+        /// The fields to change.
+        doc: Raw,
+
+        /// Sends the request and reads the answer as a T.
+        pub fn send(self: DocUpdate, comptime T: type) Error!T {
+            return asked(T, host.doc_update, self);
+        }
+    };
+
+    /// What doc_delete is asked. Removes a document and its child rows.
+    /// Answer: null. Errors: NotFound; Validation (LinkExistsError: another document points at it);
+    /// Permission.
+    pub const DocDelete = struct {
+        /// The DocType's name.
+        doctype: []const u8,
+        /// The document's name.
+        name: []const u8,
+
+        /// Sends the request.
+        pub fn send(self: DocDelete) Error!void {
+            return asked(void, host.doc_delete, self);
+        }
+    };
+
+    /// What doc_submit is asked. Submits a document: docstatus goes from 0 to 1.
+    /// Answer: the document. Errors: NotFound; Validation; Permission.
+    pub const DocSubmit = struct {
+        /// The DocType's name.
+        doctype: []const u8,
+        /// The document's name.
+        name: []const u8,
+
+        /// Sends the request and reads the answer as a T.
+        pub fn send(self: DocSubmit, comptime T: type) Error!T {
+            return asked(T, host.doc_submit, self);
+        }
+    };
+
+    /// What doc_cancel is asked. Cancels a submitted document: docstatus goes from 1 to 2.
+    /// Answer: the document. Errors: NotFound; Validation; Permission.
+    pub const DocCancel = struct {
+        /// The DocType's name.
+        doctype: []const u8,
+        /// The document's name.
+        name: []const u8,
+
+        /// Sends the request and reads the answer as a T.
+        pub fn send(self: DocCancel, comptime T: type) Error!T {
+            return asked(T, host.doc_cancel, self);
+        }
+    };
+
+    /// What method_call is asked. Calls a method of this or another plugin, or of the platform, in
+    /// the same transaction for the same caller, in an instance of its own. If it fails, what it
+    /// wrote is undone, and the caller of it may carry on. Calls nest 8 deep.
+    /// Answer: the method's result. Errors: Validation: there is no such method; Permission; and
+    /// whatever it throws.
+    pub const MethodCall = struct {
+        /// The method's dotted path.
+        method: []const u8,
+        /// Its arguments; may be missing.
+        args: ?Raw = null,
+
+        /// Sends the request and reads the answer as a T.
+        pub fn send(self: MethodCall, comptime T: type) Error!T {
+            return asked(T, host.method_call, self);
+        }
+    };
+
+    /// What caller_get is asked. Tells who is acting. The user is Guest without credentials.
+    /// Answer: an object with user, full_name, roles. Errors: none of its own.
+    pub const CallerGet = struct {
+        /// What it answers.
+        pub const Answer = struct {
+            user: []const u8 = "",
+            full_name: []const u8 = "",
+            roles: []const []const u8 = &.{},
+        };
+
+        /// Sends the request.
+        pub fn send(self: CallerGet) Error!CallerGet.Answer {
+            return asked(CallerGet.Answer, host.caller_get, self);
+        }
+    };
+
+    /// What config_get is asked. Reads a setting of the plugin on this site.
+    /// Answer: the value; null if it is not set. Errors: none of its own.
+    pub const ConfigGet = struct {
+        /// The setting's name.
+        key: []const u8,
+
+        /// Sends the request and reads the answer as a T.
+        pub fn send(self: ConfigGet, comptime T: type) Error!T {
+            return asked(T, host.config_get, self);
+        }
+    };
+
+    /// What kv_get is asked. Reads a key of the plugin's store on this site.
+    /// Answer: the value; null if it is absent or expired. Errors: none of its own.
+    pub const KvGet = struct {
+        /// Text of 1 to 255 bytes.
+        key: []const u8,
+
+        /// Sends the request and reads the answer as a T.
+        pub fn send(self: KvGet, comptime T: type) Error!T {
+            return asked(T, host.kv_get, self);
+        }
+    };
+
+    /// What kv_set is asked. Writes a key of the plugin's store on this site. The store is a cache:
+    /// a key may go at any time. In a GET nothing is written.
+    /// Answer: null. Errors: TooLarge.
+    pub const KvSet = struct {
+        /// Text of 1 to 255 bytes.
+        key: []const u8,
+        /// What is kept.
+        value: Raw,
+        /// How long, in seconds; without it the key stays; may be missing.
+        ttl_s: ?i64 = null,
+
+        /// Sends the request.
+        pub fn send(self: KvSet) Error!void {
+            return asked(void, host.kv_set, self);
+        }
+    };
+
+    /// What kv_delete is asked. Removes a key of the plugin's store on this site; one that is
+    /// absent is no error.
+    /// Answer: null. Errors: none of its own.
+    pub const KvDelete = struct {
+        /// Text of 1 to 255 bytes.
+        key: []const u8,
+
+        /// Sends the request.
+        pub fn send(self: KvDelete) Error!void {
+            return asked(void, host.kv_delete, self);
+        }
+    };
+
+    /// What http_fetch is asked. Sends an HTTP request to one of the manifest's allowed_hosts and
+    /// follows redirects among those. A status of 400 or more is an answer, not an error. It comes
+    /// before the first document call of the request's transaction, or the method says tx: manual.
+    /// Answer: an object with status, headers, body, body_base64. Errors: Permission; Validation;
+    /// Unavailable; Timeout; TooLarge.
+    pub const HttpFetch = struct {
+        /// GET without it; may be missing.
+        method: ?[]const u8 = null,
+        /// Https, or http where the site allows it.
+        url: []const u8,
+        /// The request's headers; may be missing.
+        headers: ?Raw = null,
+        /// The body, if it is text; may be missing.
+        body: ?[]const u8 = null,
+        /// The body, if it is bytes: standard base64 with padding; may be missing.
+        body_base64: ?[]const u8 = null,
+        /// Milliseconds; may be missing.
+        timeout_ms: ?i64 = null,
+
+        /// What it answers.
+        pub const Answer = struct {
+            status: i64 = 0,
+            headers: ?Doc = null,
+            body: []const u8 = "",
+            body_base64: []const u8 = "",
+        };
+
+        /// Sends the request.
+        pub fn send(self: HttpFetch) Error!HttpFetch.Answer {
+            return asked(HttpFetch.Answer, host.http_fetch, self);
+        }
+    };
+
+    /// What connected_request is asked. Sends an HTTP request with the token that a Connected App
+    /// holds for the caller of the method; the plugin never sees the token. It goes to the app's
+    /// allowed_hosts only.
+    /// Answer: an object with status, headers, body, body_base64. Errors: Permission; Validation
+    /// (NotConnectedError: the caller has to connect first); Validation (ConnectionBrokenError: the
+    /// caller has to connect anew); Unavailable; Timeout; TooLarge.
+    pub const ConnectedRequest = struct {
+        /// The name of a Connected App.
+        app: []const u8,
+        /// App for the app's own token instead of the caller's; may be missing.
+        as: ?[]const u8 = null,
+        /// GET without it; may be missing.
+        method: ?[]const u8 = null,
+        /// Https, or http where the site allows it.
+        url: []const u8,
+        /// The request's headers; may be missing.
+        headers: ?Raw = null,
+        /// The body, if it is text; may be missing.
+        body: ?[]const u8 = null,
+        /// The body, if it is bytes: standard base64 with padding; may be missing.
+        body_base64: ?[]const u8 = null,
+        /// Milliseconds; may be missing.
+        timeout_ms: ?i64 = null,
+
+        /// What it answers.
+        pub const Answer = struct {
+            status: i64 = 0,
+            headers: ?Doc = null,
+            body: []const u8 = "",
+            body_base64: []const u8 = "",
+        };
+
+        /// Sends the request.
+        pub fn send(self: ConnectedRequest) Error!ConnectedRequest.Answer {
+            return asked(ConnectedRequest.Answer, host.connected_request, self);
+        }
+    };
+
+    /// What request_get is asked. Tells of the HTTP request that made the call, without its
+    /// credentials.
+    /// Answer: an object with method, path, query, headers, body, body_base64. Errors: NotFound:
+    /// the call did not come by HTTP.
+    pub const RequestGet = struct {
+        /// What it answers.
+        pub const Answer = struct {
+            method: []const u8 = "",
+            path: []const u8 = "",
+            query: []const u8 = "",
+            headers: ?Doc = null,
+            body: []const u8 = "",
+            body_base64: []const u8 = "",
+        };
+
+        /// Sends the request.
+        pub fn send(self: RequestGet) Error!RequestGet.Answer {
+            return asked(RequestGet.Answer, host.request_get, self);
+        }
+    };
+
+    /// What respond is asked. Answers the HTTP request that made the call with bytes of the
+    /// plugin's own instead of the method's result, once the method has returned.
+    /// Answer: null. Errors: Validation: status or header not allowed; NotFound: the call did not
+    /// come by HTTP.
+    pub const Respond = struct {
+        /// 200 to 599; 200 without it; may be missing.
+        status: ?i64 = null,
+        /// Some headers are allowed only; may be missing.
+        headers: ?Raw = null,
+        /// The body, if it is text; may be missing.
+        body: ?[]const u8 = null,
+        /// The body, if it is bytes: standard base64 with padding; may be missing.
+        body_base64: ?[]const u8 = null,
+
+        /// Sends the request.
+        pub fn send(self: Respond) Error!void {
+            return asked(void, host.respond, self);
+        }
+    };
+
+    /// What tell is asked. Tells the user of the request something beside the answer, in
+    /// `_server_messages`, if the request succeeds. It works in a method, in one that is called by
+    /// another and in an event handler. The text may hold simple markup; what could run is taken
+    /// out. What a call says that fails, and is caught, is not told. A request tells at most 50
+    /// messages and 65536 bytes; what goes beyond is counted and left out. Where nobody listens,
+    /// and beside an answer of `respond`, nothing is told.
+    /// Answer: null. Errors: Validation: no message, one that is too long, another colour.
+    pub const Tell = struct {
+        /// What is said: 1 to 4096 bytes.
+        message: []const u8,
+        /// Its heading: plain text of at most 140 characters; may be missing.
+        title: ?[]const u8 = null,
+        /// Blue, green, orange, red, yellow or gray; blue without it; may be missing.
+        indicator: ?[]const u8 = null,
+
+        /// Sends the request.
+        pub fn send(self: Tell) Error!void {
+            return asked(void, host.tell, self);
+        }
+    };
+
+    /// What enqueue is asked. Has a method run later, as the same caller, if the request's
+    /// transaction is committed.
+    /// Answer: an object with job. Errors: NotFound; Permission.
+    pub const Enqueue = struct {
+        /// The method's dotted path.
+        method: []const u8,
+        /// Its arguments; may be missing.
+        args: ?Raw = null,
+
+        /// What it answers.
+        pub const Answer = struct {
+            /// The job's id.
+            job: []const u8 = "",
+        };
+
+        /// Sends the request.
+        pub fn send(self: Enqueue) Error!Enqueue.Answer {
+            return asked(Enqueue.Answer, host.enqueue, self);
+        }
+    };
+};
+// end generated: requests
+
 // ---- Documents. A write that the server refuses is undone by itself: a method
 // may catch the error and go on. Each function has a sibling that gives a type of
 // the plugin's instead of a Doc, or Raw. ----
@@ -565,7 +989,13 @@ pub fn get(doctype: []const u8, name: []const u8) Error!Doc {
 }
 
 pub fn getAs(comptime T: type, doctype: []const u8, name: []const u8) Error!T {
-    return ask(T, "doc_get", .{ .doctype = doctype, .name = name });
+    return requests.DocGet.send(.{ .doctype = doctype, .name = name }, T);
+}
+
+/// Reads a document and keeps others from changing it until the call ends, so that a
+/// call which decides by what it has read and then writes need not be run again.
+pub fn getLocked(doctype: []const u8, name: []const u8) Error!Doc {
+    return requests.DocGet.send(.{ .doctype = doctype, .name = name, .lock = true }, Doc);
 }
 
 /// Stores a new document and returns it as stored. fields is a struct or a Doc.
@@ -576,7 +1006,7 @@ pub fn insert(doctype: []const u8, fields: anytype) Error!Doc {
 pub fn insertAs(comptime T: type, doctype: []const u8, fields: anytype) Error!T {
     var doc = Doc.of(fields);
     doc.put("doctype", .{ .string = doctype });
-    return ask(T, "doc_insert", .{ .doc = doc });
+    return requests.DocInsert.send(.{ .doc = Raw.of(doc) }, T);
 }
 
 /// Changes the fields given, leaves the others, and returns the whole document.
@@ -585,22 +1015,27 @@ pub fn update(doctype: []const u8, name: []const u8, changes: anytype) Error!Doc
 }
 
 pub fn updateAs(comptime T: type, doctype: []const u8, name: []const u8, changes: anytype) Error!T {
-    return ask(T, "doc_update", .{ .doctype = doctype, .name = name, .doc = members(changes) });
+    return requests.DocUpdate.send(.{ .doctype = doctype, .name = name, .doc = Raw.of(changes) }, T);
 }
 
 /// Removes a document.
 pub fn delete(doctype: []const u8, name: []const u8) Error!void {
-    return ask(void, "doc_delete", .{ .doctype = doctype, .name = name });
+    return requests.DocDelete.send(.{ .doctype = doctype, .name = name });
 }
 
 /// Makes a draft final: docstatus 0 to 1.
 pub fn submit(doctype: []const u8, name: []const u8) Error!Doc {
-    return ask(Doc, "doc_submit", .{ .doctype = doctype, .name = name });
+    return requests.DocSubmit.send(.{ .doctype = doctype, .name = name }, Doc);
 }
 
 /// Takes a submitted document back: docstatus 1 to 2.
 pub fn cancel(doctype: []const u8, name: []const u8) Error!Doc {
-    return ask(Doc, "doc_cancel", .{ .doctype = doctype, .name = name });
+    return requests.DocCancel.send(.{ .doctype = doctype, .name = name }, Doc);
+}
+
+/// A number of what there are never too many.
+fn bounded(n: u64) i64 {
+    return std.math.cast(i64, n) orelse std.math.maxInt(i64);
 }
 
 /// Begins a query:
@@ -616,18 +1051,18 @@ pub fn from(doctype: []const u8) Query {
 /// query that says more, and leaves its own as it was.
 pub const Query = struct {
     doctype: []const u8,
-    fields: []const u8 = "",
+    fields: []const []const u8 = &.{},
     filters: []const u8 = "",
     or_filters: []const u8 = "",
     order: ?[]const u8 = null,
     group: ?[]const u8 = null,
-    first: ?u64 = null,
-    most: ?u64 = null,
+    first: ?i64 = null,
+    most: ?i64 = null,
 
     /// Asks for a field.
     pub fn field(self: Query, name: []const u8) Query {
         var q = self;
-        q.fields = add(q.fields, encode(name));
+        q.fields = std.mem.concat(allocator, []const u8, &.{ q.fields, &.{name} }) catch outOfMemory();
         return q;
     }
 
@@ -687,14 +1122,14 @@ pub const Query = struct {
     /// Skips rows.
     pub fn start(self: Query, rows: u64) Query {
         var q = self;
-        q.first = rows;
+        q.first = bounded(rows);
         return q;
     }
 
     /// At most so many rows.
     pub fn limit(self: Query, rows: u64) Query {
         var q = self;
-        q.most = rows;
+        q.most = bounded(rows);
         return q;
     }
 
@@ -709,31 +1144,29 @@ pub const Query = struct {
     }
 
     pub fn listAs(self: Query, comptime T: type) Error![]const T {
-        return ask([]const T, "doc_list", self);
+        return requests.DocList.send(.{
+            .doctype = self.doctype,
+            .fields = if (self.fields.len > 0) self.fields else null,
+            .filters = conditions(self.filters),
+            .or_filters = conditions(self.or_filters),
+            .order_by = self.order,
+            .group_by = self.group,
+            .limit_start = self.first,
+            .limit_page_length = self.most,
+        }, []const T);
     }
 
-    /// How many there are for which the conditions of where hold.
+    /// How many there are for which the conditions hold.
     pub fn count(self: Query) Error!i64 {
-        return ask(i64, "doc_count", Query{ .doctype = self.doctype, .filters = self.filters });
+        return requests.DocCount.send(.{
+            .doctype = self.doctype,
+            .filters = conditions(self.filters),
+            .or_filters = conditions(self.or_filters),
+        });
     }
 
-    pub fn jsonStringify(self: Query, writer: anytype) !void {
-        try writer.beginObject();
-        try writer.objectField("doctype");
-        try writer.write(self.doctype);
-        inline for (.{ "fields", "filters", "or_filters" }) |member| {
-            if (@field(self, member).len > 0) {
-                try writer.objectField(member);
-                try writer.print("[{s}]", .{@field(self, member)});
-            }
-        }
-        inline for (.{ "order", "group", "first", "most" }, .{ "order_by", "group_by", "limit_start", "limit_page_length" }) |member, name| {
-            if (@field(self, member)) |value| {
-                try writer.objectField(name);
-                try writer.write(value);
-            }
-        }
-        try writer.endObject();
+    fn conditions(text: []const u8) ?Raw {
+        return if (text.len == 0) null else .{ .text = print("[{s}]", .{text}) };
     }
 
     fn add(list_: []const u8, element: []const u8) []const u8 {
@@ -746,50 +1179,45 @@ pub const Query = struct {
 /// Runs a whitelisted method in the same transaction for the same caller. args is
 /// a struct or a Doc.
 pub fn call(comptime T: type, method: []const u8, args: anytype) Error!T {
-    return ask(T, "method_call", .{ .method = method, .args = members(args) });
+    return requests.MethodCall.send(.{ .method = method, .args = Raw.of(args) }, T);
 }
 
 /// Has a method run once the transaction is committed, and returns the job's id.
 pub fn enqueue(method: []const u8, args: anytype) Error![]const u8 {
-    const job = try ask(Doc, "enqueue", .{ .method = method, .args = members(args) });
-    return job.text("job");
+    const answered = try requests.Enqueue.send(.{ .method = method, .args = Raw.of(args) });
+    return answered.job;
 }
 
-/// Who is acting.
-pub const User = struct {
-    /// The user's id; "Guest" without credentials.
-    user: []const u8,
-    full_name: []const u8 = "",
-    roles: []const []const u8 = &.{},
-};
+/// Who is acting: `user`, the user's id, "Guest" without credentials, `full_name` and
+/// `roles`.
+pub const User = requests.CallerGet.Answer;
 
 /// The user on whose behalf the method runs.
 pub fn caller() Error!User {
-    return ask(User, "caller_get", .{});
+    return requests.CallerGet.send(.{});
 }
 
 /// Reads a key of the plugin's configuration on this site. A key that is not set
 /// is null: T is an optional, or Value.
 pub fn config(comptime T: type, key: []const u8) Error!T {
-    return ask(T, "config_get", .{ .key = key });
+    return requests.ConfigGet.send(.{ .key = key }, T);
 }
 
 /// Reads a key of the plugin's own store on this site; null if it is absent or
 /// expired: T is an optional, or Value. The store is a cache: a key may go at any
 /// time.
 pub fn load(comptime T: type, key: []const u8) Error!T {
-    return ask(T, "kv_get", .{ .key = key });
+    return requests.KvGet.send(.{ .key = key }, T);
 }
 
 /// Writes a key; ttl is its life in seconds, 0 keeps it.
 pub fn store(key: []const u8, value: anytype, ttl: u64) Error!void {
-    if (ttl == 0) return ask(void, "kv_set", .{ .key = key, .value = value });
-    return ask(void, "kv_set", .{ .key = key, .value = value, .ttl_s = ttl });
+    return requests.KvSet.send(.{ .key = key, .value = Raw.of(value), .ttl_s = if (ttl == 0) null else bounded(ttl) });
 }
 
 /// Removes a key; one that is absent is no error.
 pub fn forget(key: []const u8) Error!void {
-    return ask(void, "kv_delete", .{ .key = key });
+    return requests.KvDelete.send(.{ .key = key });
 }
 
 // ---- HTTP. Bodies are bytes; text is sent as text. ----
@@ -812,7 +1240,7 @@ pub const HttpResponse = struct {
 ///
 /// It is refused once the transaction has begun.
 pub fn fetch(request_: anytype) Error!HttpResponse {
-    return response(try ask(Doc, "http_fetch", outgoing(request_)));
+    return response(try requests.HttpFetch.send(outgoing(requests.HttpFetch, request_)));
 }
 
 /// Whose token a request carries.
@@ -823,23 +1251,23 @@ pub const As = enum { caller, app };
 /// NotConnectedError or ConnectionBrokenError where the caller has to connect
 /// first, or anew.
 pub fn fetchConnected(app: []const u8, as: As, request_: anytype) Error!HttpResponse {
-    var r = outgoing(request_);
-    r.put("app", .{ .string = app });
-    if (as == .app) r.put("as", .{ .string = "app" });
-    return response(try ask(Doc, "connected_request", r));
+    var r = outgoing(requests.ConnectedRequest, request_);
+    r.app = app;
+    if (as == .app) r.as = "app";
+    return response(try requests.ConnectedRequest.send(r));
 }
 
-fn outgoing(given: anytype) Doc {
+fn outgoing(comptime T: type, given: anytype) T {
     const Given = @TypeOf(given);
     inline for (std.meta.fields(Given)) |f| {
         if (comptime !isRequestMember(f.name)) @compileError("an HTTP request has no member " ++ f.name);
     }
-    var doc = Doc.of(.{ .url = given.url });
-    if (@hasField(Given, "method")) doc.put("method", .{ .string = given.method });
-    if (@hasField(Given, "headers")) doc.put("headers", .{ .object = Doc.of(given.headers).map });
-    if (@hasField(Given, "body")) putBody(&doc, given.body);
-    if (@hasField(Given, "timeout")) doc.put("timeout_ms", .{ .integer = given.timeout });
-    return doc;
+    var r: T = if (@hasField(T, "app")) .{ .app = "", .url = given.url } else .{ .url = given.url };
+    if (@hasField(Given, "method")) r.method = given.method;
+    if (@hasField(Given, "headers")) r.headers = Raw.of(given.headers);
+    if (@hasField(Given, "timeout")) r.timeout_ms = given.timeout;
+    if (@hasField(Given, "body")) return withBody(r, given.body);
+    return r;
 }
 
 fn isRequestMember(name: []const u8) bool {
@@ -849,24 +1277,27 @@ fn isRequestMember(name: []const u8) bool {
     return false;
 }
 
-fn response(d: Doc) HttpResponse {
-    return .{ .status = @intCast(@min(@max(d.int("status"), 0), 999)), .headers = d.doc("headers"), .body = bodyOf(d) };
+fn response(a: anytype) HttpResponse {
+    return .{ .status = @intCast(@min(@max(a.status, 0), 999)), .headers = a.headers orelse Doc.init(), .body = bodyOf(a) };
 }
 
-fn putBody(doc: *Doc, body: []const u8) void {
-    if (body.len == 0) return;
+/// Sets the body of a request, as text where it is text.
+fn withBody(r: anytype, body: []const u8) @TypeOf(r) {
+    var with = r;
+    if (body.len == 0) return with;
     if (std.unicode.utf8ValidateSlice(body)) {
-        doc.put("body", .{ .string = body });
+        with.body = body;
     } else {
         const encoder = std.base64.standard.Encoder;
         const text = allocator.alloc(u8, encoder.calcSize(body.len)) catch outOfMemory();
-        doc.put("body_base64", .{ .string = encoder.encode(text, body) });
+        with.body_base64 = encoder.encode(text, body);
     }
+    return with;
 }
 
-fn bodyOf(d: Doc) []const u8 {
-    const text = d.text("body_base64");
-    if (text.len == 0) return d.text("body");
+fn bodyOf(a: anytype) []const u8 {
+    const text = a.body_base64;
+    if (text.len == 0) return a.body;
     const decoder = std.base64.standard.Decoder;
     const bytes = allocator.alloc(u8, decoder.calcSizeForSlice(text) catch return "") catch outOfMemory();
     decoder.decode(bytes, text) catch return "";
@@ -885,16 +1316,24 @@ pub const IncomingRequest = struct {
 
 /// The HTTP request that made the call. error.NotFound: it did not come by HTTP.
 pub fn request() Error!IncomingRequest {
-    const d = try ask(Doc, "request_get", .{});
-    return .{ .method = d.text("method"), .path = d.text("path"), .query = d.text("query"), .headers = d.doc("headers"), .body = bodyOf(d) };
+    const a = try requests.RequestGet.send(.{});
+    return .{ .method = a.method, .path = a.path, .query = a.query, .headers = a.headers orelse Doc.init(), .body = bodyOf(a) };
 }
 
 /// Answers that request with a body as it is, instead of the method's result.
 /// headers is a struct, `.{ .@"content-type" = "text/plain" }`, or a Doc.
 pub fn respond(status: u16, headers: anytype, body: []const u8) Error!void {
-    var doc = Doc.of(.{ .status = status, .headers = Doc.of(headers) });
-    putBody(&doc, body);
-    return ask(void, "respond", doc);
+    return withBody(requests.Respond{ .status = status, .headers = Raw.of(headers) }, body).send();
+}
+
+/// What tell says beside the message: a heading, and a colour of blue, green,
+/// orange, red, yellow and gray.
+pub const Manner = struct { title: []const u8 = "", indicator: []const u8 = "" };
+
+/// Says something to the user of the request beside the answer, if the request
+/// succeeds.
+pub fn tell(message: []const u8, manner: Manner) Error!void {
+    return requests.Tell.send(.{ .message = message, .title = manner.title, .indicator = manner.indicator });
 }
 
 // ---- Log, clock, randomness ----

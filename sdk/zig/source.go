@@ -6,5 +6,5 @@ import "embed"
 
 // Source is the module armature.
 //
-//go:embed armature.zig stub.zig
+//go:embed armature.zig testing.zig
 var Source embed.FS

@@ -1,8 +1,11 @@
 package oracle_test
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // oracle works out by hand what a caller sees, one document after the other. It
@@ -62,16 +65,20 @@ func (o *oracle) anyShare(k *kind) bool {
 
 // sees reports whether a right holds on one document.
 func (o *oracle) sees(k *kind, r *record, right string) bool {
+	if r == nil {
+		return false // a link to what is not there
+	}
 	for _, s := range o.w.shares {
-		if right == "read" && s.kind == k.name && s.name == r.name && o.shared(s) {
+		if s.kind == k.name && s.name == r.name && o.shared(s, right) {
 			return true
 		}
 	}
 	return o.permitted(k, r) && o.ruled(k, r, right)
 }
 
-func (o *oracle) shared(s share) bool {
-	return (s.read || o.forgets("a share without read lets read")) &&
+func (o *oracle) shared(s share, right string) bool {
+	given := right == "read" && (s.read || o.forgets("a share without read lets read")) || right == "write" && s.write
+	return given &&
 		(s.user == o.p.name || s.everyone && !o.forgets("shares with everyone are not read")) && !o.forgets("shares are not asked")
 }
 
@@ -79,7 +86,7 @@ func (o *oracle) ruled(k *kind, r *record, right string) bool {
 	rules, _ := o.rules(k, right)
 	every := len(rules) > 0
 	for _, rule := range rules {
-		mine := !rule.ifOwner || r.owner == o.p.name || o.forgets("if_owner is not read")
+		mine := !rule.ifOwner || right == "create" || r.owner == o.p.name || o.forgets("if_owner is not read")
 		if met := mine && (rule.when == nil || o.forgets("conditions are not read") || o.meets(k, r, rule.when)); !met {
 			every = false
 		} else if !o.forgets("all rules must hold") {
@@ -166,8 +173,17 @@ func (o *oracle) along(k *kind, r *record, path []string, c *condition) bool {
 			return found == (c.op == "has" || o.forgets("has no is has"))
 		}
 		value := c.value
-		if value == "$user" {
+		switch value {
+		case "$user":
 			value = o.p.name
+		case "$today", "$now":
+			value = time.Now().UTC().Format(time.DateOnly) // no day that is drawn is near it
+		case "$roles":
+			all := []any{}
+			for _, role := range o.p.roles {
+				all = append(all, role)
+			}
+			value = all
 		}
 		return o.compare(k.field(path[0]), r.value(path[0]), c.op, value)
 	}
@@ -212,8 +228,11 @@ func compare(f *field, v any, op string, want any) bool {
 	known := v
 	if v == nil {
 		known = ""
-		if f.typ == "Int" {
+		switch f.typ {
+		case "Int":
 			known = int64(0)
+		case "Float":
+			known = 0.0
 		}
 	}
 	switch op {
@@ -236,9 +255,12 @@ func compare(f *field, v any, op string, want any) bool {
 	case "is":
 		return (v != nil && v != "") == (want == "set")
 	case "like":
-		return v != nil && strings.HasPrefix(v.(string), strings.TrimSuffix(want.(string), "%"))
+		return v != nil && like(fmt.Sprint(v), want.(string))
 	case "not like":
-		return !strings.HasPrefix(known.(string), strings.TrimSuffix(want.(string), "%"))
+		if f.typ == "Int" && v == nil {
+			known = ""
+		}
+		return !like(fmt.Sprint(known), want.(string))
 	case "between":
 		bounds := want.([]any)
 		return v != nil && !less(v, bounds[0]) && !less(bounds[1], v)
@@ -247,8 +269,30 @@ func compare(f *field, v any, op string, want any) bool {
 }
 
 func less(a, b any) bool {
-	if x, ok := a.(int64); ok {
+	switch x := a.(type) {
+	case int64:
 		return x < b.(int64)
+	case float64:
+		return x < b.(float64)
 	}
 	return a.(string) < b.(string)
+}
+
+// like reads a pattern as a regular expression.
+func like(text, pattern string) bool {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '%':
+			b.WriteString(".*")
+		case c == '_':
+			b.WriteString(".")
+		case c == '\\' && i+1 < len(pattern):
+			i++
+			b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
+		default:
+			b.WriteString(regexp.QuoteMeta(string(c)))
+		}
+	}
+	return regexp.MustCompile("(?is)^" + b.String() + "$").MatchString(text)
 }

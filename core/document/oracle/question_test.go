@@ -1,7 +1,6 @@
 package oracle_test
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,9 +16,18 @@ type question struct {
 	or      bool     // some filter has to hold
 	order   []string // a path, before the name
 	desc    bool
+	newest  bool // no order is asked for: the one changed last comes first
 	group   []string
-	sum     []string // with count(*): a path that is added up
+	fold    []string // with count(*): a path that function folds
+	with    string   // the function
 	total   bool     // count(*) alone
+	expand  []string // links that become the documents they lead to
+	nested  []string // fields of the rows of the table lines
+	start   int
+	length  int  // 0: all
+	ticks   bool // names of tables stand in backticks
+	method  bool // framework.client.get_list is asked
+	counted bool // and get_count, for the number of rows alone
 }
 
 type filter struct {
@@ -29,37 +37,63 @@ type filter struct {
 }
 
 func (q *question) args() map[string]any {
-	m := map[string]any{"limit": "0"}
+	m := map[string]any{"limit": q.length}
 	fields := []any{"name"}
 	switch {
 	case q.group != nil:
-		fields = []any{dotted(q.group), "count(*) as c"}
-		m["group_by"] = dotted(q.group)
+		fields = []any{q.spelled(q.group), "count(*) as c"}
+		m["group_by"] = q.spelled(q.group)
 	case q.total:
 		fields = []any{"count(*) as c"}
 	}
-	if q.sum != nil {
-		fields = append(fields, "sum("+dotted(q.sum)+") as s")
+	if q.fold != nil {
+		fields = append(fields, q.with+"("+q.spelled(q.fold)+") as s")
 	}
 	for i, c := range q.columns {
-		fields = append(fields, fmt.Sprintf("%s as c%d", dotted(c), i))
+		fields = append(fields, fmt.Sprintf("%s as c%d", q.spelled(c), i))
+	}
+	for _, link := range q.expand {
+		fields = append(fields, link)
+	}
+	if q.nested != nil {
+		fields = append(fields, map[string]any{"lines": q.nested})
 	}
 	m["fields"] = fields
 	all := []any{}
 	for _, f := range q.filters {
-		all = append(all, []any{dotted(f.path), f.op, f.value})
+		all = append(all, []any{q.spelled(f.path), f.op, f.value})
 	}
 	if m["filters"] = all; q.or {
 		delete(m, "filters")
 		m["or_filters"] = all
 	}
 	if q.order != nil {
-		m["order_by"] = dotted(q.order) + map[bool]string{true: " desc, name asc", false: " asc, name asc"}[q.desc]
+		way := map[bool]string{true: " desc", false: " asc"}[q.desc]
+		if m["order_by"] = q.spelled(q.order) + way + ", name asc"; q.group != nil {
+			m["order_by"] = q.spelled(q.order) + way
+		}
+	}
+	if q.expand != nil {
+		m["expand"] = q.expand
+	}
+	if q.start > 0 {
+		m["limit_start"] = q.start
 	}
 	if q.parent != "" {
 		m["parent"] = q.parent
 	}
 	return m
+}
+
+// spelled is a path in one of the ways to write it.
+func (q *question) spelled(path []string) string {
+	switch {
+	case q.ticks && len(path) == 1:
+		return fmt.Sprintf("`tab%s`.%s", q.kind.name, path[0])
+	case q.ticks && path[0] == "lines":
+		return "`tabLine`." + path[1]
+	}
+	return dotted(path)
 }
 
 func dotted(path []string) string { return strings.Join(path, ".") }
@@ -77,6 +111,9 @@ var nodes = []string{"descendants of", "not descendants of", "descendants of (in
 // question draws what a client might ask.
 func (d *drawer) question() *question {
 	q := &question{kind: d.w.types[d.IntN(len(d.w.types))]}
+	if deal := d.w.kind("Deal"); len(d.w.records["Deal"]) > 2*sample && d.one(2) {
+		q.kind = deal // there is a crowd of them
+	}
 	if q.kind.child {
 		q.parent = "Deal"
 	}
@@ -94,14 +131,19 @@ func (d *drawer) question() *question {
 		q.filters = append(q.filters, filter{[]string{"name"}, pick(d, nodes...), pick(d, names...)})
 	}
 	q.or = len(q.filters) > 0 && d.one(4)
-	switch d.IntN(5) {
+	q.ticks, q.method = d.one(4), d.one(3)
+	switch d.IntN(6) {
 	case 0:
 		q.group, _ = d.path(q.kind)
+		if d.one(2) {
+			q.order, q.desc = q.group, d.one(2)
+		}
+		d.fold(q)
 	case 1:
 		q.total = true
-		if path, f := d.path(q.kind); f.typ == "Int" {
-			q.sum = path
-		}
+		d.fold(q)
+	case 2:
+		q.counted = true
 	default:
 		for n := d.IntN(3); n > 0; n-- {
 			path, _ := d.path(q.kind)
@@ -110,8 +152,46 @@ func (d *drawer) question() *question {
 		if path, _ := d.path(q.kind); d.one(2) && !q.multiplies(path) {
 			q.order, q.desc = path, d.one(2)
 		}
+		for _, f := range q.kind.fields {
+			shown := slices.ContainsFunc(q.columns, func(c []string) bool { return len(c) == 1 && c[0] == f.name })
+			if f.typ == "Link" && !shown && d.one(6) {
+				q.expand = append(q.expand, f.name)
+			}
+		}
+		if q.kind.name == "Deal" && d.one(4) {
+			q.nested = pick(d, []string{"q"}, []string{"name", "x"}, []string{"item", "q", "f"})
+		}
+	}
+	if q.columnsOnly() && q.order == nil && d.one(2) {
+		q.newest = true
+	}
+	if q.newest && d.one(2) { // may have to be looked for far away
+		q.length = 1 + d.IntN(pick(d, 10, 100, 1200))
+	} else if q.ordered() && d.one(3) {
+		q.start, q.length = d.IntN(4), 1+d.IntN(4)
+	} else if !q.ordered() && d.one(2) {
+		q.length = 2000 // a page that holds all: it may be looked for in another way
 	}
 	return q
+}
+
+// fold draws a function and what it folds.
+func (d *drawer) fold(q *question) {
+	path, f := d.path(q.kind)
+	number := f.typ == "Int" || f.typ == "Float"
+	if q.with = pick(d, "min", "max", "count", "sum", "avg"); number || q.with[0] != 's' && q.with[0] != 'a' {
+		q.fold = path
+	}
+}
+
+// ordered reports whether the order of the rows is told to the last.
+func (q *question) ordered() bool {
+	return q.newest || q.order != nil && (q.group != nil || !slices.ContainsFunc(append(q.paths(), q.columns...), q.multiplies))
+}
+
+// columnsOnly reports whether each document that is found is one row.
+func (q *question) columnsOnly() bool {
+	return q.group == nil && !q.total && !q.counted && q.parent == "" && !slices.ContainsFunc(append(q.paths(), q.columns...), q.multiplies)
 }
 
 // multiplies reports whether a path goes through a table.
@@ -124,7 +204,7 @@ func (d *drawer) path(k *kind) ([]string, *field) {
 	if d.one(6) {
 		return []string{"owner"}, k.field("owner")
 	}
-	if f.typ == "Data" || f.typ == "Int" || f.typ == "Link" && d.one(3) {
+	if f.to == "" || f.typ == "Link" && d.one(3) {
 		return []string{f.name}, f
 	}
 	to := d.w.kind(f.to)
@@ -135,250 +215,10 @@ func (d *drawer) path(k *kind) ([]string, *field) {
 	}
 }
 
-// answer is what the caller must get: an error, or rows in order if ordered.
-type answer struct {
-	denied bool
-	rows   []map[string]any
-}
-
-// binding is one row of a list: a document with one row, or none, of each table
-// that the question reaches into.
-type binding struct {
-	record *record
-	rows   map[string]*record
-}
-
-// answer works out a question.
-func (o *oracle) answer(q *question) answer {
-	base, owner := q.kind, q.kind
-	if q.parent != "" {
-		owner = o.w.kind(q.parent)
-	}
-	right := o.right(owner)
-	if q.parent != "" {
-		right = map[bool]string{true: "read"}[o.reads(owner)]
-	}
-	if right == "" {
-		return answer{denied: true}
-	}
-	s := &seer{o, base, o.levels(owner), right == "select" && !o.forgets("select shows every field")}
-	for _, path := range append([][]string{q.order, q.group}, q.paths()...) {
-		if path != nil && !s.shows(path) {
-			return answer{denied: true}
-		}
-	}
-	for _, f := range q.filters {
-		if s.field(f.path).to == "Area" && slices.Contains(nodes, f.op) && base.name != "Area" && !o.reads(o.w.kind("Area")) {
-			return answer{denied: true}
-		}
-	}
-	var all []binding
-	for _, r := range o.w.records[owner.name] {
-		if !o.sees(owner, r, right) && !(q.parent != "" && o.forgets("a row is seen without its document")) {
-			continue
-		}
-		if q.parent == "" {
-			all = append(all, s.bind(q, r)...)
-			continue
-		}
-		for _, f := range owner.fields {
-			if f.typ == "Table" && slices.Contains(s.levels, f.level) {
-				for _, row := range r.rows[f.name] {
-					all = append(all, binding{record: row})
-				}
-			}
-		}
-	}
-	all = slices.DeleteFunc(all, func(b binding) bool { return !s.passes(q, b) })
-	return answer{rows: s.rows(q, all)}
-}
-
 func (q *question) paths() [][]string {
 	var all [][]string
 	for _, f := range q.filters {
 		all = append(all, f.path)
 	}
 	return all
-}
-
-// seer is an oracle for one list.
-type seer struct {
-	*oracle
-	kind    *kind
-	levels  []int
-	selects bool // only names are shown
-}
-
-func (s *seer) field(path []string) *field {
-	k := s.kind
-	if len(path) == 2 {
-		k = s.w.kind(k.field(path[0]).to)
-	}
-	return k.field(path[len(path)-1])
-}
-
-// shows reports whether a path may be named at all.
-func (s *seer) shows(path []string) bool {
-	f := s.kind.field(path[0])
-	forgotten := f.typ == "Table" && s.forgets("levels of a table are not asked") || f.typ != "Table" && s.forgets("levels of the DocType are not asked")
-	if !slices.Contains(s.levels, f.level) && !forgotten || s.selects && f.name != "name" {
-		return false
-	}
-	if len(path) == 1 {
-		return true
-	}
-	to, last := s.w.kind(f.to), s.field(path)
-	if f.typ == "Table" {
-		return slices.Contains(s.levels, last.level) || s.forgets("levels of rows are not asked")
-	}
-	return s.reads(to) && (s.forgets("levels beyond a link are not asked") || slices.Contains(s.oracle.levels(to), last.level))
-}
-
-// bind joins the rows of the tables that a question uses and may see.
-func (s *seer) bind(q *question, r *record) []binding {
-	all := []binding{{r, map[string]*record{}}}
-	used := map[string]bool{}
-	for _, path := range append(append(q.paths(), q.columns...), q.group, q.sum, q.order) {
-		if path == nil || !q.multiplies(path) || used[path[0]] || !s.shows(path) && !s.forgets("a hidden table multiplies rows") || len(r.rows[path[0]]) == 0 {
-			continue
-		}
-		used[path[0]] = true
-		var next []binding
-		for _, b := range all {
-			for _, row := range r.rows[path[0]] {
-				rows := map[string]*record{path[0]: row}
-				for k, v := range b.rows {
-					rows[k] = v
-				}
-				next = append(next, binding{r, rows})
-			}
-		}
-		all = next
-	}
-	return all
-}
-
-// value is what a caller sees at the end of a path: null of what is hidden.
-func (s *seer) value(b binding, path []string) any {
-	if len(path) == 1 {
-		return b.record.value(path[0])
-	}
-	f := s.kind.field(path[0])
-	if f.typ == "Table" {
-		return b.rows[f.name].value(path[1])
-	}
-	name, _ := b.record.value(f.name).(string)
-	to := s.w.record(f.to, name)
-	if to == nil || !s.sees(s.w.kind(f.to), to, "read") && !s.forgets("a link leads to what is hidden") {
-		return nil
-	}
-	return to.value(path[1])
-}
-
-func (s *seer) passes(q *question, b binding) bool {
-	for _, f := range q.filters {
-		ok := false
-		if s.forgets("what a link leads to takes the row away when hidden") && len(f.path) == 2 && s.value(b, f.path) == nil {
-			return false
-		}
-		if v := s.value(b, f.path); slices.Contains(nodes, f.op) {
-			ok = s.stands(v, f.op, f.value.(string))
-		} else {
-			ok = s.compare(s.field(f.path), v, f.op, f.value)
-		}
-		if ok == q.or {
-			return ok
-		}
-	}
-	return !q.or || len(q.filters) == 0
-}
-
-// stands answers the operators of trees: what is hidden is no node.
-func (s *seer) stands(v any, op, node string) bool {
-	area, right := s.w.kind("Area"), "read"
-	if s.kind.tree && s.selects {
-		right = "select"
-	}
-	seen := func(r *record) bool {
-		return s.sees(area, r, right) || s.forgets("operators of trees walk through hidden nodes")
-	}
-	name, _ := v.(string)
-	of, at := s.w.record("Area", node), s.w.record("Area", name)
-	below := of != nil && at != nil && seen(of) && seen(at) && slices.Contains(s.above(at, seen), node)
-	above := of != nil && at != nil && seen(of) && slices.Contains(s.above(of, seen), name)
-	switch op {
-	case "descendants of":
-		return below
-	case "not descendants of":
-		return !below
-	case "descendants of (inclusive)":
-		return below || name == node
-	case "ancestors of":
-		return above
-	}
-	return !above
-}
-
-func (s *seer) rows(q *question, all []binding) []map[string]any {
-	switch {
-	case q.group != nil:
-		counts := map[any]int64{}
-		for _, b := range all {
-			counts[s.value(b, q.group)]++
-		}
-		rows := []map[string]any{}
-		for v, n := range counts {
-			rows = append(rows, map[string]any{q.group[len(q.group)-1]: v, "c": n})
-		}
-		return rows
-	case q.total:
-		row := map[string]any{"c": int64(len(all))}
-		if q.sum != nil && s.shows(q.sum) {
-			row["s"] = nil
-			for _, b := range all {
-				if n, ok := s.value(b, q.sum).(int64); ok {
-					sum, _ := row["s"].(int64)
-					row["s"] = sum + n
-				}
-			}
-		}
-		return []map[string]any{row}
-	}
-	if q.order != nil {
-		slices.SortStableFunc(all, func(a, b binding) int {
-			c := before(s.value(a, q.order), s.value(b, q.order))
-			if q.desc {
-				c = -c
-			}
-			return cmp.Or(c, strings.Compare(a.record.name, b.record.name))
-		})
-	}
-	rows := []map[string]any{}
-	for _, b := range all {
-		row := map[string]any{"name": b.record.name}
-		for i, c := range q.columns {
-			if s.shows(c) {
-				row[fmt.Sprintf("c%d", i)] = s.value(b, c)
-			}
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// before puts null first.
-func before(a, b any) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
-		return 1
-	case less(a, b):
-		return -1
-	case less(b, a):
-		return 1
-	}
-	return 0
 }

@@ -46,10 +46,12 @@ func (k *kind) definition() object {
 		if k.tree && f.name == "parent_area" {
 			continue // a tree has it by itself
 		}
-		fields = append(fields, object{"fieldname": f.name, "fieldtype": f.typ, "options": f.to, "permlevel": f.level, "ignore_user_permissions": number(f.ignore)})
+		fields = append(fields, object{"fieldname": f.name, "fieldtype": f.typ, "options": f.to, "permlevel": f.level, "ignore_user_permissions": number(f.ignore), "fetch_from": f.fetch})
 	}
 	for _, r := range k.rules {
-		rules = append(rules, object{"role": r.role, "permlevel": r.level, "read": number(r.right == "read"), "select": number(r.right == "select"), "if_owner": number(r.ifOwner), "condition": r.when.text()})
+		one := object{"role": r.role, "permlevel": r.level, "read": 0, "if_owner": number(r.ifOwner), "condition": r.when.text()}
+		one[r.right] = 1
+		rules = append(rules, one)
 	}
 	return object{"name": k.name, "module": "Custom", "custom": 1, "autoname": "Prompt", "fields": fields, "permissions": rules,
 		"istable": number(k.child), "is_tree": number(k.tree)}
@@ -78,7 +80,7 @@ func (in *installer) world(w *world) error {
 		}
 	}
 	for i, s := range w.shares {
-		if err := in.put("DocShare", i, object{"user": orNull(s.user), "everyone": number(s.everyone), "share_doctype": s.kind, "share_name": s.name, "read": number(s.read)}); err != nil {
+		if err := in.put("DocShare", i, object{"user": orNull(s.user), "everyone": number(s.everyone), "share_doctype": s.kind, "share_name": s.name, "read": number(s.read), "write": number(s.write)}); err != nil {
 			return err
 		}
 	}
@@ -118,6 +120,7 @@ func (in *installer) put(kind string, n int, values object) error {
 
 func (in *installer) document(w *world, k *kind, r *record) *doctype.Document {
 	doc := in.fresh(in.schema.DocType(k.name), r.name, r.owner)
+	doc.Put("modified", fmt.Sprintf("2024-01-01 00:00:00.%06d", r.at))
 	for name, v := range r.values {
 		doc.Put(name, v)
 	}

@@ -17,6 +17,7 @@ type world struct {
 	shares  []share
 	limits  []limit
 	callers []*person
+	clock   int // of what was changed last
 }
 
 // kind is a DocType.
@@ -30,16 +31,17 @@ type kind struct {
 
 type field struct {
 	name   string
-	typ    string // Int, Data, Link, Table
+	typ    string // Int, Float, Date, Data, Link, Table
 	to     string // the DocType of a Link or Table
 	level  int
-	ignore bool // ignore_user_permissions
+	ignore bool   // ignore_user_permissions
+	fetch  string // fetch_from
 }
 
 type rule struct {
 	role    string
 	level   int
-	right   string // read or select
+	right   string // read, select, write, create or delete
 	ifOwner bool
 	when    *condition
 }
@@ -92,7 +94,8 @@ func (c *condition) text() string {
 // record is a document or a row of one.
 type record struct {
 	name, owner string
-	values      map[string]any // int64, string or nil
+	at          int            // when it was changed last: later than what is less
+	values      map[string]any // int64, float64, string or nil
 	rows        map[string][]*record
 	parent      *record
 	table       string
@@ -101,7 +104,7 @@ type record struct {
 type share struct {
 	user, kind, name string
 	everyone         bool
-	read             bool
+	read, write      bool
 }
 
 type limit struct {
@@ -129,7 +132,7 @@ func (k *kind) field(name string) *field {
 			return f
 		}
 	}
-	if name == "name" || name == "owner" {
+	if name == "name" || name == "owner" || name == "parent" {
 		return &field{name: name, typ: "Data"}
 	}
 	return nil
@@ -159,13 +162,17 @@ var names = []string{"a", "b", "c", "d", "e", "f", "g"}
 func drawWorld(seed uint64) *world {
 	d := &drawer{rand.New(rand.NewPCG(seed, 1)), &world{records: map[string][]*record{}}}
 	level := func() int { return pick(d, 0, 0, 1) }
-	link := func(name, to string) *field { return &field{name, "Link", to, level(), d.one(4)} }
+	plain := func(name, typ string) *field { return &field{name: name, typ: typ, level: level()} }
+	link := func(name, to string) *field {
+		return &field{name: name, typ: "Link", to: to, level: level(), ignore: d.one(4)}
+	}
+	table := func(name string) *field { return &field{name: name, typ: "Table", to: "Line", level: level()} }
 	d.w.types = []*kind{
-		{name: "Area", tree: true, fields: []*field{{"n", "Int", "", level(), false}, {"t", "Data", "", 0, false}, {"parent_area", "Link", "Area", 0, false}}},
-		{name: "Item", fields: []*field{{"n", "Int", "", level(), false}, {"t", "Data", "", level(), false}, link("area", "Area")}},
-		{name: "Line", child: true, fields: []*field{{"q", "Int", "", level(), false}, {"x", "Data", "", level(), false}, link("item", "Item")}},
-		{name: "Deal", fields: []*field{{"n", "Int", "", level(), false}, {"t", "Data", "", level(), false}, link("item", "Item"), link("area", "Area"),
-			link("other", "Deal"), {"lines", "Table", "Line", level(), false}, {"more", "Table", "Line", level(), false}}},
+		{name: "Area", tree: true, fields: []*field{plain("n", "Int"), {name: "t", typ: "Data"}, {name: "parent_area", typ: "Link", to: "Area"}}},
+		{name: "Item", fields: []*field{plain("n", "Int"), plain("t", "Data"), plain("d", "Date"), link("area", "Area")}},
+		{name: "Line", child: true, fields: []*field{plain("q", "Int"), plain("x", "Data"), plain("f", "Float"), link("item", "Item")}},
+		{name: "Deal", fields: []*field{plain("n", "Int"), plain("t", "Data"), plain("f", "Float"), plain("d", "Date"), link("item", "Item"), link("area", "Area"),
+			link("other", "Deal"), {name: "got", typ: "Data", level: level(), fetch: "item." + pick(d, "t", "owner")}, table("lines"), table("more")}},
 	}
 	for i, roles := range [][]string{{"R1"}, {"R2"}, {"R1", "R2"}} {
 		d.w.callers = append(d.w.callers, &person{fmt.Sprintf("u%d@example.com", i+1), append(roles, "All", "Guest")})
@@ -175,6 +182,9 @@ func drawWorld(seed uint64) *world {
 			d.rules(k)
 			d.documents(k)
 		}
+	}
+	if seed%3 == 2 {
+		d.crowd(d.w.kind("Deal"))
 	}
 	d.sharesAndLimits()
 	return d.w
@@ -189,6 +199,16 @@ func (d *drawer) rules(k *kind) {
 		k.add(r)
 		if d.one(2) {
 			k.add(rule{role: r.role, level: 1, right: "read"})
+		}
+	}
+	for n := d.IntN(4); n > 0; n-- {
+		r := rule{role: pick(d, "R1", "R2", "All"), right: pick(d, "write", "write", "create", "delete"), ifOwner: d.one(3)}
+		if d.one(2) {
+			r.when = d.condition(k, 2)
+		}
+		k.add(r)
+		if r.right == "write" && d.one(2) {
+			k.add(rule{role: r.role, level: 1, right: "write"})
 		}
 	}
 }
@@ -223,30 +243,67 @@ func (d *drawer) condition(k *kind, depth int) *condition {
 	if d.one(5) {
 		return &condition{path: append(path, "owner"), op: pick(d, "=", "!="), value: "$user"}
 	}
+	path = append(path, f.name)
+	switch {
+	case f.typ == "Date" && d.one(2):
+		return &condition{path: path, op: pick(d, "<", ">=", "!="), value: pick(d, "$today", "$now")}
+	case f.typ == "Data" && d.one(5):
+		return &condition{path: path, op: pick(d, "in", "not in"), value: "$roles"}
+	}
 	op, value := d.comparison(f)
-	return &condition{path: append(path, f.name), op: op, value: value}
+	return &condition{path: path, op: op, value: value}
+}
+
+// What fields hold: names where they are links, and texts that a pattern may
+// take for something else.
+var (
+	texts = append([]string{"a%", "a_b", `a\b`, "aXb", "AB", "R1", "R2"}, names...)
+	days  = []string{"2001-02-03", "2020-12-31", "2021-01-01", "2999-01-01"}
+)
+
+func (d *drawer) float() float64 { return float64(d.IntN(9)-2) / 4 }
+
+func (d *drawer) pattern() string {
+	return pick(d, "", "%", "a", "b") + pick(d, "", "_", `\_`, `\%`, `\\`, "%") + pick(d, "", "b", "B", "%", `\`)
 }
 
 // comparison draws an operator and a value for a field.
 func (d *drawer) comparison(f *field) (string, any) {
-	if f.typ == "Int" {
-		if d.one(4) {
-			return pick(d, "in", "not in"), []any{int64(d.IntN(4)), int64(d.IntN(4))}
+	value := func() any { return d.operand(f) }
+	switch n := d.IntN(12); {
+	case n < 3:
+		return pick(d, "in", "not in"), []any{value(), value()}
+	case n == 3 && f.typ != "Data" && f.typ != "Link":
+		a, b := value(), value()
+		if less(b, a) && !d.one(4) {
+			a, b = b, a
 		}
-		if d.one(6) {
-			return "between", []any{int64(d.IntN(2)), int64(1 + d.IntN(3))}
+		if a != "" && b != "" { // stands for today
+			return "between", []any{a, b}
 		}
-		return pick(d, "=", "!=", "<", ">", "<=", ">="), int64(d.IntN(4))
-	}
-	switch d.IntN(5) {
-	case 0:
-		return pick(d, "in", "not in"), []any{pick(d, names...), pick(d, names...)}
-	case 1:
+	case n == 4:
 		return "is", pick(d, "set", "not set")
-	case 2:
-		return pick(d, "like", "not like"), pick(d, names...) + "%"
+	case n < 7 && (f.typ == "Data" || f.typ == "Link"):
+		return pick(d, "like", "not like"), d.pattern()
+	case n == 7 && f.typ == "Int":
+		return pick(d, "like", "not like"), pick(d, "1%", "%", "_", "2")
 	}
-	return pick(d, "=", "!=", "<", ">"), pick(d, append(names, "")...)
+	return pick(d, "=", "!=", "<", ">", "<=", ">="), value()
+}
+
+// operand draws what a field is compared with.
+func (d *drawer) operand(f *field) any {
+	switch f.typ {
+	case "Int":
+		return int64(d.IntN(5) - 1)
+	case "Float":
+		return d.float()
+	case "Date":
+		return pick(d, append(days, "")...)
+	case "Link":
+		return pick(d, append(names, "")...)
+	}
+	return pick(d, append(texts, "")...)
 }
 
 func (d *drawer) documents(k *kind) {
@@ -259,8 +316,32 @@ func (d *drawer) documents(k *kind) {
 				r.values["parent_area"] = names[d.IntN(i)]
 			}
 		}
-		d.w.records[k.name] = append(d.w.records[k.name], r)
+		d.w.add(k, r)
 	}
+}
+
+// crowd adds so many documents that the page of one who sees few of them is looked
+// for in every way a store has.
+func (d *drawer) crowd(k *kind) {
+	for n := range 600 {
+		r := &record{name: fmt.Sprintf("crowd%d", n), owner: "Administrator"}
+		if d.one(15) {
+			r.owner = pick(d, d.w.callers...).name
+		}
+		d.fill(k, r)
+		d.w.add(k, r)
+	}
+}
+
+func (w *world) add(k *kind, r *record) {
+	w.changed(r)
+	w.records[k.name] = append(slices.Clip(w.records[k.name]), r)
+}
+
+// changed makes a document the one that was changed last.
+func (w *world) changed(r *record) {
+	w.clock++
+	r.at = w.clock
 }
 
 func (d *drawer) fill(k *kind, r *record) {
@@ -269,6 +350,18 @@ func (d *drawer) fill(k *kind, r *record) {
 		switch f.typ {
 		case "Int":
 			r.values[f.name] = int64(d.IntN(4))
+		case "Float":
+			r.values[f.name] = d.float()
+		case "Date":
+			r.values[f.name] = nil
+			if !d.one(4) {
+				r.values[f.name] = pick(d, days...)
+			}
+		case "Data":
+			r.values[f.name] = nil
+			if !d.one(5) {
+				r.values[f.name] = pick(d, texts...)
+			}
 		case "Table":
 			for n := d.IntN(3); n > 0; n-- {
 				row := &record{name: fmt.Sprintf("%s-%s-%d", r.name, f.name, n), owner: r.owner, parent: r, table: f.name}
@@ -286,7 +379,7 @@ func (d *drawer) fill(k *kind, r *record) {
 
 func (d *drawer) sharesAndLimits() {
 	for n := d.IntN(6); n > 0; n-- {
-		s := share{user: pick(d, d.w.callers...).name, kind: pick(d, "Area", "Item", "Deal"), name: pick(d, names...), everyone: d.one(5), read: !d.one(4)}
+		s := share{user: pick(d, d.w.callers...).name, kind: pick(d, "Area", "Item", "Deal"), name: pick(d, names...), everyone: d.one(5), read: !d.one(4), write: d.one(3)}
 		if s.everyone {
 			s.user = ""
 		}
@@ -316,7 +409,11 @@ func (w *world) String() string {
 		for _, r := range k.rules {
 			fmt.Fprintf(&b, "  rule %s %s level %d owner %v %s\n", r.role, r.right, r.level, r.ifOwner, r.when.text())
 		}
-		for _, r := range w.records[k.name] {
+		for i, r := range w.records[k.name] {
+			if i == 60 {
+				fmt.Fprintln(&b, "  ...")
+				break
+			}
 			fmt.Fprintf(&b, "  %s of %s %v\n", r.name, r.owner, r.values)
 			for table, rows := range r.rows {
 				for _, row := range rows {

@@ -1,7 +1,8 @@
 // Package s3 keeps files in an S3-compatible object storage.
 //
-// Every file is one object, sent with its length from a spooled file in a single
-// request: an object appears whole or not at all, and nothing is held in memory.
+// Every file is one object, sent with its length from a spooled file, in a single
+// request as a rule: an object appears whole or not at all, and nothing is held in
+// memory.
 // The endpoint is the operator's own choice, so it may be a private address.
 package s3
 
@@ -14,14 +15,13 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 
 	"armature/core/file"
 )
@@ -52,12 +52,50 @@ func Parse(raw json.RawMessage) (o Options, ok bool, err error) {
 	if o.Bucket == "" {
 		return o, false, errors.New("file_storage names no bucket")
 	}
-	if o.Endpoint != "" {
-		if u, err := url.Parse(o.Endpoint); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			return o, false, fmt.Errorf("file_storage: %q is not the URL of an endpoint", o.Endpoint)
-		}
+	if err := o.check(); err != nil {
+		return o, false, fmt.Errorf("file_storage: %w", err)
 	}
 	return o, true, nil
+}
+
+// Scheme begins the URL of a bucket.
+const Scheme = "s3://"
+
+// ParseURL reads s3://BUCKET/PREFIX, which may say endpoint, region and
+// virtual_host as a query. Who may use it is not in it: a URL is shown.
+func ParseURL(text string) (o Options, err error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return o, fmt.Errorf("the URL of the bucket cannot be read: %w", err)
+	}
+	q := u.Query()
+	for key := range q {
+		if key != "endpoint" && key != "region" && key != "virtual_host" {
+			return o, fmt.Errorf("the URL of the bucket says %s: it may say endpoint, region and virtual_host", key)
+		}
+	}
+	switch {
+	case u.Scheme+"://" != Scheme || u.Host == "":
+		return o, errors.New("the URL of a bucket has the form s3://BUCKET/PREFIX?endpoint=https://HOST")
+	case u.User != nil:
+		return o, errors.New("the URL of a bucket names nobody: its credentials are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+	}
+	o = Options{
+		Endpoint: q.Get("endpoint"), Region: q.Get("region"), Bucket: u.Host, Prefix: strings.TrimPrefix(u.Path, "/"),
+		VirtualHost: q.Has("virtual_host") && q.Get("virtual_host") != "0" && q.Get("virtual_host") != "false",
+	}
+	return o, o.check()
+}
+
+// check refuses an endpoint that cannot be one.
+func (o Options) check() error {
+	if o.Endpoint == "" {
+		return nil
+	}
+	if u, err := url.Parse(o.Endpoint); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return fmt.Errorf("%q is not the URL of an endpoint", o.Endpoint)
+	}
+	return nil
 }
 
 // Bucket is a file.Storage.
@@ -65,6 +103,8 @@ type Bucket struct {
 	client *s3.Client
 	bucket string
 	prefix string
+
+	atOnce, minPart int64 // bytes; fewer in tests
 }
 
 var _ file.Storage = (*Bucket)(nil)
@@ -87,7 +127,7 @@ func Open(o Options) *Bucket {
 	if o.Endpoint != "" {
 		options.BaseEndpoint = aws.String(o.Endpoint)
 	}
-	return &Bucket{client: s3.New(options), bucket: o.Bucket, prefix: o.Prefix}
+	return &Bucket{client: s3.New(options), bucket: o.Bucket, prefix: o.Prefix, atOnce: atOnce, minPart: minPart}
 }
 
 // transport bounds what a server that does not answer can hold up; contents may
@@ -105,23 +145,6 @@ func (b *Bucket) Close() error {
 	return nil
 }
 
-// Put implements file.Storage.
-func (b *Bucket) Put(ctx context.Context, key, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	_, err = b.client.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &b.bucket, Key: aws.String(b.prefix + key), Body: f, ContentLength: aws.Int64(info.Size()),
-	})
-	return err
-}
-
 // Open implements file.Storage.
 func (b *Bucket) Open(ctx context.Context, key string, offset int64) (io.ReadCloser, error) {
 	in := &s3.GetObjectInput{Bucket: &b.bucket, Key: aws.String(b.prefix + key)}
@@ -132,10 +155,9 @@ func (b *Bucket) Open(ctx context.Context, key string, offset int64) (io.ReadClo
 	if err == nil {
 		return out.Body, nil
 	}
-	var missing *types.NoSuchKey
 	var status interface{ HTTPStatusCode() int }
 	switch {
-	case errors.As(err, &missing):
+	case isMissing(err):
 		return nil, fmt.Errorf("%s: %w", key, fs.ErrNotExist)
 	case errors.As(err, &status) && status.HTTPStatusCode() == http.StatusRequestedRangeNotSatisfiable:
 		return io.NopCloser(strings.NewReader("")), nil // at the end, as of a file
@@ -148,6 +170,29 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 	_, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.bucket, Key: aws.String(b.prefix + key)})
 	return err
 }
+
+func isMissing(err error) bool {
+	var said smithy.APIError // copying knows no error of its own for it
+	return errors.As(err, &said) && said.ErrorCode() == "NoSuchKey"
+}
+
+// Move implements file.Storage: the server copies the object, which it does up to
+// the size of one that is sent in a single request.
+func (b *Bucket) Move(ctx context.Context, from, to string) error {
+	_, err := b.client.CopyObject(ctx, &s3.CopyObjectInput{
+		Bucket: &b.bucket, Key: aws.String(b.prefix + to), CopySource: aws.String(b.bucket + "/" + escaped(b.prefix+from)),
+	})
+	if isMissing(err) {
+		return fmt.Errorf("%s: %w", from, fs.ErrNotExist)
+	}
+	if err != nil {
+		return err
+	}
+	return b.Delete(ctx, from)
+}
+
+// escaped is a key as a path of a URL.
+func escaped(key string) string { return (&url.URL{Path: key}).EscapedPath() }
 
 // List implements file.Storage.
 func (b *Bucket) List(ctx context.Context, prefix string, fn func(file.Object) error) error {

@@ -24,6 +24,7 @@ func Run(t *testing.T, open func(t *testing.T) (s file.Storage, spool string)) {
 		{"put and read", testPut},
 		{"replace", testReplace},
 		{"delete", testDelete},
+		{"move", testMove},
 		{"list", testList},
 		{"parallel", testParallel},
 	}
@@ -115,6 +116,26 @@ func testDelete(t *testing.T, k kit) {
 	}
 	if _, err := k.Open(t.Context(), "blob/aa/x", 0); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a deleted key: %v", err)
+	}
+}
+
+func testMove(t *testing.T, k kit) {
+	k.put(t, "blob/aa/x", "x")
+	k.put(t, "trash/x", "before")
+	if err := k.Move(t.Context(), "blob/aa/x", "trash/x"); err != nil {
+		t.Fatal(err)
+	}
+	if got := k.read(t, "trash/x", 0); got != "x" {
+		t.Errorf("the moved bytes read %q", got)
+	}
+	if _, err := k.Open(t.Context(), "blob/aa/x", 0); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the key it had: %v", err)
+	}
+	if err := k.Move(t.Context(), "blob/aa/x", "trash/x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("moving what is not there: %v", err)
+	}
+	if got := k.read(t, "trash/x", 0); got != "x" {
+		t.Errorf("after moving nothing over it: %q", got)
 	}
 }
 

@@ -39,7 +39,8 @@ type Server struct {
 	Admin  *Client // the Administrator
 	Guest  *Client // without credentials
 
-	set *host.Set
+	set    *host.Set
+	config host.Config
 }
 
 // Client makes requests with one set of credentials.
@@ -60,8 +61,13 @@ type Reply struct {
 // Option changes how the site is opened.
 type Option func(*host.Config)
 
-// WithMethods adds methods of the platform.
+// WithMethods adds methods of the platform, named by plugins that call them.
 func WithMethods(methods ...*method.Method) Option {
+	for _, m := range methods {
+		if m.Tier == 0 {
+			m.Tier = method.Named
+		}
+	}
 	return func(c *host.Config) { c.Methods = append(c.Methods, methods) }
 }
 
@@ -171,7 +177,7 @@ func New(t testing.TB, database string, options ...Option) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{Tenant: tenant, set: set}
+	s := &Server{Tenant: tenant, set: set, config: c}
 	s.URL = s.serve(t, proxy.Trusted{})
 	s.Guest = &Client{t: t, url: s.URL}
 	s.Admin = s.As(t, identity.Administrator)
@@ -191,6 +197,32 @@ func (s *Server) Trusting(t testing.TB) *Server {
 	other.Guest = &Client{t: t, url: other.URL}
 	other.Admin = &Client{t: t, url: other.URL, Authorization: s.Admin.Authorization}
 	return &other
+}
+
+// Configure sets a key of the site's configuration.
+func (s *Server) Configure(t testing.TB, key, value string) {
+	t.Helper()
+	_, err := s.set.Registry().Configure(t.Context(), s.Tenant.Site.Name, func(c *site.Config) (*site.Config, error) {
+		return c.With(key, json.RawMessage(value))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.set.Refresh(t.Context())
+}
+
+// Twin is another server with the same site, as another process would be: nothing
+// but the database is shared, and it looks for changes only when asked to.
+func (s *Server) Twin(t testing.TB) *Server {
+	t.Helper()
+	set := host.NewSet(s.config)
+	t.Cleanup(set.CloseAll)
+	set.Refresh(t.Context())
+	twin := &Server{set: set, config: s.config}
+	twin.URL = twin.serve(t, proxy.Trusted{})
+	twin.Guest = &Client{t: t, url: twin.URL}
+	twin.Admin = &Client{t: t, url: twin.URL, Authorization: s.Admin.Authorization}
+	return twin
 }
 
 func (s *Server) serve(t testing.TB, trusted proxy.Trusted) string {

@@ -27,6 +27,7 @@ func testIsolation(t *testing.T, open func(testing.TB) document.Store) {
 	t.Run("transfers", func(t *testing.T) { transfers(t, s) })
 	t.Run("different rows", func(t *testing.T) { differentRows(t, s) })
 	t.Run("one moment", func(t *testing.T) { oneMoment(t, s) })
+	t.Run("habits", func(t *testing.T) { habits(t, s) })
 	t.Run("a caught loss", func(t *testing.T) { caughtLoss(t, s) })
 }
 
@@ -283,9 +284,14 @@ func oneMoment(t *testing.T, s *site) {
 			}
 		}()
 	}()
-	together(t, 3, func(int) error {
+	habits := []*document.Habit{nil, {}, {}}
+	together(t, len(habits), func(n int) error {
 		for range 300 {
-			err := s.View(t.Context(), func(tx document.Tx) error {
+			habit := habits[n]
+			if n == 2 {
+				habit = new(document.Habit) // it has to learn each time
+			}
+			err := s.View(t.Context(), habit, func(tx document.Tx) error {
 				for range 2 {
 					d, err := s.seen(t, tx, "parent")
 					if err != nil {
@@ -306,6 +312,46 @@ func oneMoment(t *testing.T, s *site) {
 	close(stop)
 	if err := <-written; err != nil {
 		t.Error(err)
+	}
+}
+
+// habits: a view that asks once is not run again; one that does after all is run
+// anew, whatever it makes of the error, and from then on sees one moment at once.
+func habits(t *testing.T, s *site) {
+	var habit document.Habit
+	view := func(asks, pauseAfter int) (runs int) {
+		t.Helper()
+		err := s.View(t.Context(), &habit, func(tx document.Tx) error {
+			runs++
+			for n := range asks {
+				_, _ = tx.Absent(t.Context(), s.task, []string{"glanced"})
+				if n+1 == pauseAfter {
+					if err := tx.Pause(t.Context()); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return runs
+	}
+	const once = 0 // there is no pause
+	for i, c := range []struct{ asks, pauseAfter, runs int }{
+		{1, once, 1}, {1, once, 1}, {3, once, 2}, {3, once, 1}, {0, once, 1}, {1, once, 1}, {2, once, 1},
+	} {
+		if runs := view(c.asks, c.pauseAfter); runs != c.runs {
+			t.Errorf("view %d asked %d times and ran %d times, want %d", i, c.asks, runs, c.runs)
+		}
+	}
+	for range 1000 { // until it is trusted again
+		view(1, once)
+	}
+	// What has waited for the network is not run again: it asks anew, as of later.
+	if runs := view(4, 1); runs != 1 {
+		t.Errorf("a view that paused ran %d times", runs)
 	}
 }
 

@@ -34,7 +34,9 @@ func (b *tab) axe(page string) {
 		b.t.Logf("%s is not checked by axe-core: %v", page, err)
 		return
 	}
-	run(b, chromedp.Evaluate[chromedp.Void](source))
+	if there := run(b, chromedp.Evaluate[bool]("typeof axe === 'object'")); !there {
+		run(b, chromedp.Evaluate[chromedp.Void](source))
+	}
 	found := asks[[]string](b, `axe.run({resultTypes: ["violations", "incomplete"]}).then(r =>
 		[...r.violations, ...r.incomplete].flatMap(v => v.nodes.map(n => v.id + ": " + n.html + "\n" + (n.failureSummary || v.help))))`)
 	if len(found) > 0 {

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -146,6 +147,55 @@ func TestConsent(t *testing.T) {
 				t.Errorf("the answer to no: %v", q)
 			}
 		})
+	}
+}
+
+// TestConsentOfAStranger: an application that registered itself, with names as long
+// as they may be, is told apart from one that somebody has checked.
+func TestConsentOfAStranger(t *testing.T) {
+	s := serve(t)
+	s.user("jane@example.com", "Jane", "Doe-with-a-name-that-is-not-short-at-all-and-goes-on-and-on", "System Manager")
+	const redirect = "https://accounts.google.com.signin.oauth.consent.a-rather-long-name-that-nobody-reads-to-its-end.evil.example/cb"
+	body, err := json.Marshal(map[string]any{
+		"client_name": "Sync" + strings.Repeat("W", 130), "redirect_uris": []string{redirect}, "scope": "openid all resource:ToDo:read",
+		"policy_uri": "https://evil.example/privacy", "tos_uri": "https://evil.example/terms",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.Post(s.origin+"/api/method/framework.integrations.oauth2.register_client", "application/json", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	a := &app{s: s, redirect: redirect}
+	var made struct {
+		ID string `json:"client_id"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&made); err != nil || made.ID == "" {
+		t.Fatalf("%d %v", res.StatusCode, err)
+	}
+	a.id = made.ID
+	b := newTab(t, s, looks[1])
+	b.open(a.ask("openid all resource:ToDo:read", "login_hint", "jane@example.com"))
+	b.shows("An application of evil.example asks you to log in", "Nobody here has checked it")
+	if user, f := b.value("#usr"), b.focused(); user != "jane@example.com" || f != "pwd" {
+		t.Errorf("the user is %q and the focus on %q", user, f)
+	}
+	b.inspect("login of a stranger")
+	b.fill("#pwd", password)
+	b.click("button")
+	b.shows("Let evil.example use your account?", "Nobody here has checked it", "Do everything that you can do here", "Its privacy policy", "Its terms")
+	if text := b.text(); strings.Contains(text, "ToDo") {
+		t.Errorf("narrower scopes are listed beside all: %s", text)
+	}
+	b.inspect("consent of a stranger")
+	background := func(selector string) string {
+		t.Helper()
+		return run(b, chromedp.Evaluate[string](fmt.Sprintf("getComputedStyle(document.querySelector(%q)).backgroundColor", selector)))
+	}
+	if allow, deny := background("button[value=allow]"), background("button[value=deny]"); allow != deny && allow != "rgba(0, 0, 0, 0)" {
+		t.Errorf("Allow is the primary button: %s beside %s", allow, deny)
 	}
 }
 

@@ -59,6 +59,15 @@ func newTab(t *testing.T, s *server, l look) *tab {
 	ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(func() { stop(); cancel() })
 	b.ctx = ctx
+	b.see(l)
+	b.do(call(audits.Enable, cdp.Empty{}), b.script(!l.noScript))
+	t.Cleanup(b.check)
+	return b
+}
+
+// see gives the tab a width and colours.
+func (b *tab) see(l look) {
+	b.t.Helper()
 	options := []chromedp.EmulateViewportOption{}
 	if l.phone {
 		options = append(options, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulatePortrait, chromedp.EmulateScale(2))
@@ -70,11 +79,7 @@ func newTab(t *testing.T, s *server, l look) *tab {
 	b.do(
 		chromedp.EmulateViewport(l.width, l.height, options...),
 		call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}),
-		call(audits.Enable, cdp.Empty{}),
-		b.script(!l.noScript),
 	)
-	t.Cleanup(b.check)
-	return b
 }
 
 // call is a command of the protocol as an action.
@@ -281,13 +286,42 @@ func (b *tab) who() string {
 	return answer.Message
 }
 
-// inspect looks at the page as it is: nothing sticks out at the side, the
-// targets are large enough for a finger, and the accessibility checks pass. The
-// picture goes to the folder ARMATURE_SCREENSHOTS names.
+// sights are those in which every page must be in order.
+var sights = []look{
+	{name: "360 light", width: 360, height: 740, phone: true},
+	{name: "360 dark", width: 360, height: 740, phone: true, dark: true},
+	{name: "1280 light", width: 1280, height: 800},
+	{name: "1280 dark", width: 1280, height: 800, dark: true},
+}
+
+// inspected are the pages, by name, that were looked at in all sights.
+var inspected sync.Map
+
+// inspect looks at the page as it is, narrow and wide, in light and dark colours:
+// nothing sticks out at the side, the targets are large enough for a finger, and the
+// accessibility checks pass. Pictures go to the folder ARMATURE_SCREENSHOTS names.
 func (b *tab) inspect(name string) {
 	b.t.Helper()
-	if wide := run(b, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > innerWidth`)); wide {
-		b.t.Errorf("%s: the page is wider than the window", name)
+	// What another look has come to before is looked at as it is now.
+	if _, before := inspected.LoadOrStore(strings.TrimSuffix(name, " "+b.look.name), true); before {
+		b.inspectAs(name, b.look)
+		return
+	}
+	for _, l := range sights {
+		b.see(l)
+		b.inspectAs(name+" "+l.name, l)
+	}
+	b.see(b.look)
+}
+
+func (b *tab) inspectAs(name string, l look) {
+	b.t.Helper()
+	out := run(b, chromedp.Evaluate[[]string](fmt.Sprintf(`[document.documentElement, ...document.body.querySelectorAll("*")].filter(e => {
+		const r = e.getBoundingClientRect()
+		return r.width > 0 && (r.right > %[1]d + 0.5 || r.left < -0.5) || e === document.documentElement && e.scrollWidth > %[1]d
+	}).map(e => e.outerHTML.slice(0, 200))`, l.width)))
+	for _, e := range out {
+		b.t.Errorf("%s: this sticks out of the window: %s", name, e)
 	}
 	small := run(b, chromedp.Evaluate[[]string](
 		`[...document.querySelectorAll("button, input:not([type=hidden], [hidden]), .button")].filter(e => e.getBoundingClientRect().height < 44).map(e => e.outerHTML)`))

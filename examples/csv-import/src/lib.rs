@@ -117,57 +117,67 @@ fn told(mut mistakes: Vec<Mistake>) -> Vec<Mistake> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use armature::stub;
+    use armature::testing::{requests::Call, Site};
 
     fn csv(text: &str) -> Object {
         object! {"csv": text}
     }
 
+    fn contacts() -> i64 {
+        armature::Query::of("Contact").count().unwrap()
+    }
+
     #[test]
     fn checks() {
-        let answer = check(csv("email,name\na@b.de,A\nc,C\n")).unwrap();
+        let site = Site::new();
+        let answer = site.call("acme.csv.check", csv("email,name\na@b.de,A\nc,C\n")).unwrap().into_object();
         assert_eq!(answer.int("rows"), 1);
         assert_eq!(answer.rows("errors").next().unwrap(), &object! {"line": 3, "column": "email", "message": "c is no e-mail address"});
-        assert_eq!(stub::asked("doc_insert"), Object::default());
+        assert_eq!(contacts(), 0);
     }
 
     #[test]
     fn imports() {
-        assert_eq!(import(csv("email,name\na@b.de,A\n")).unwrap().int("imported"), 1);
-        let doc = object! {"email": "a@b.de", "full_name": "A", "doctype": "Contact"};
-        assert_eq!(stub::asked("doc_insert"), object! {"doc": doc});
+        let site = Site::new();
+        assert_eq!(site.call("acme.csv.import", csv("email,name\na@b.de,A\n")).unwrap().into_object().int("imported"), 1);
+        assert_eq!(armature::get("Contact", "a@b.de").unwrap().text("full_name"), "A");
     }
 
     #[test]
     fn stores_nothing_if_a_row_is_wrong() {
-        let e = import(csv("email,name\na@b.de,A\nc,C\n")).unwrap_err();
+        let site = Site::new();
+        let e = site.call("acme.csv.import", csv("email,name\na@b.de,A\nc,C\n")).unwrap_err();
         assert_eq!((e.exc_type.as_str(), e.message.as_str()), ("RowsRefusedError", "Line 3, email: c is no e-mail address"));
-        assert_eq!(stub::asked("doc_insert"), Object::default());
+        assert_eq!(contacts(), 0);
     }
 
     #[test]
-    fn fails_if_the_server_refuses_one() {
-        stub::answer("doc_insert", object! {"name": "a@b.de"});
-        stub::refuse("doc_insert", Error::new(Kind::Conflict, "c@d.de is there already"));
-        assert_eq!(import(csv("email,name\na@b.de,A\nc@d.de,C\n")).unwrap_err().message, "Line 3: c@d.de is there already");
+    fn stores_nothing_if_the_server_refuses_one() {
+        let site = Site::new();
+        armature::insert("Contact", object! {"email": "c@d.de", "full_name": "C"}).unwrap();
+        let e = site.call("acme.csv.import", csv("email,name\na@b.de,A\nc@d.de,C\n")).unwrap_err();
+        assert!(e.message.starts_with("Line 3: "), "{}", e);
+        assert_eq!(contacts(), 1);
     }
 
     #[test]
     fn goes_on_if_that_is_wanted() {
-        stub::refuse("doc_insert", Error::new(Kind::Conflict, "there already"));
+        let site = Site::new();
+        armature::insert("Contact", object! {"email": "a@b.de", "full_name": "A"}).unwrap();
         let mut args = csv("email,name\na@b.de,A\nx,X\nc@d.de,C\n");
         args.set("partial", true);
-        let answer = import(args).unwrap();
+        let answer = site.call("acme.csv.import", args).unwrap().into_object();
         assert_eq!(answer.int("imported"), 1);
         assert_eq!(answer.rows("errors").map(|e| e.int("line")).collect::<Vec<_>>(), [2, 3]);
     }
 
     #[test]
     fn passes_on_what_is_not_a_matter_of_rows() {
-        stub::refuse("doc_insert", Error::denied("no"));
+        let site = Site::new();
+        site.act_as("zoe@example.com", &["Blogger"]);
         let mut args = csv("email,name\na@b.de,A\nc@d.de,C\n");
         args.set("partial", true);
-        assert_eq!(import(args).unwrap_err().kind, Kind::Permission);
+        assert_eq!(site.call("acme.csv.import", args).unwrap_err().kind, Kind::Permission);
     }
 
     #[test]
@@ -181,9 +191,13 @@ mod tests {
 
     #[test]
     fn reads_the_body() {
-        stub::answer("request_get", object! {"body": "email,name\na@b.de,A\n"});
-        assert_eq!(check(Object::default()).unwrap().int("rows"), 1);
-        stub::answer("request_get", object! {"body_base64": "/w=="});
-        assert_eq!(check(Object::default()).unwrap_err().exc_type, "EncodingError");
+        let site = Site::new();
+        let sent = |name: &str, body: &str| {
+            let mut request = Call { method: "acme.csv.check".into(), ..Call::default() };
+            *if name == "body" { &mut request.body } else { &mut request.body_base64 } = body.into();
+            site.send(request)
+        };
+        assert_eq!(sent("body", "email,name\na@b.de,A\n").unwrap().result.into_object().int("rows"), 1);
+        assert_eq!(sent("body_base64", "/w==").unwrap_err().exc_type, "EncodingError");
     }
 }

@@ -55,7 +55,7 @@ func TestEveryImport(t *testing.T) {
 		t.Fatalf("the kernel has only %v", slices.Sorted(maps.Keys(all)))
 	}
 	s := serve(t)
-	s.drop("all", []byte(`{"name": "t.all", "version": "1", "abi": 1, "grants": ["http_fetch"]}`), importing(all))
+	s.drop("all", []byte(`{"name": "t.all", "version": "1", "abi": 1, "optional_grants": ["http_fetch"]}`), importing(all))
 	eventually(t, "it serves", func() bool { return s.plugins()["t.all"] })
 }
 

@@ -19,7 +19,7 @@ function filtersOf(filters) {
 }
 
 const doc = Object.freeze({
-  get: (doctype, name) => ask("doc_get", { doctype, name }),
+  get: (doctype, name, { lock } = {}) => ask("doc_get", { doctype, name, lock }),
   list(doctype, options = {}) {
     const { fields, filters, any, orderBy, groupBy, start, limit } = options;
     for (const key of Object.keys(options)) {
@@ -52,6 +52,7 @@ const call = (method, args = {}) => ask("method_call", { method, args });
 const enqueue = (method, args = {}) => ask("enqueue", { method, args }).job;
 const config = (key, otherwise = null) => ask("config_get", { key }) ?? otherwise;
 const respond = (answer) => { ask("respond", bodied({ status: 200, ...answer }, "respond")); };
+const tell = (message, { title, indicator } = {}) => { ask("tell", { message: String(message), title, indicator }); };
 
 // caller and request ask when they are first looked at, which is once in a call.
 let callerIs, requestIs;

@@ -205,6 +205,7 @@ const subtle = Object.freeze({
     return makeKey(kind, kind.read(format, data, extractable, allowed, own, asked), own, extractable, allowed);
   },
   async generateKey(algorithm, extractable, usages) {
+    fresh("crypto.subtle.generateKey()");
     const asked = algorithmOf(algorithm, secretNames, "generateKey"), kind = keyAlgorithms[asked.name];
     const allowed = usagesOf(usages, kind.usages, "generateKey"), own = kind.describe(asked, "generateKey");
     const bits = kind.bits(asked, own);

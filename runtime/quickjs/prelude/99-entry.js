@@ -14,7 +14,8 @@ function install(namespace, names) {
     }
     methods.set(name, namespace[name]);
   }
-  // What was drawn or asked for while the script was loaded belongs to no call.
+  loading = false;
+  // What was asked for while the script was loaded belongs to no call.
   state = callerIs = requestIs = began = undefined;
   latest = 0;
 }
@@ -61,7 +62,7 @@ function fail(thrown) { host.fail(describe(thrown)); }
 
 for (const [name, value] of Object.entries({
   ArmatureError, ...Object.fromEntries([...errorClasses.values()].map((c) => [c.name, c])),
-  ask, doc, kv, call, enqueue, config, respond, caller, request, connected, log, console,
+  ask, doc, kv, call, enqueue, config, respond, tell, caller, request, connected, log, console,
   TextEncoder, TextDecoder, URL, URLSearchParams, AbortController, AbortSignal, Headers, Request, Response, fetch,
   crypto, CryptoKey, performance, structuredClone, setTimeout, clearTimeout,
 })) define(globalThis, name, value);

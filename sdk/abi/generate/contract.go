@@ -23,6 +23,7 @@ type Contract struct {
 	Types            map[string]json.RawMessage `json:"types"`
 	Capabilities     []Capability               `json:"capabilities"`
 	TestModule       string                     `json:"test_module"`
+	TestExport       string                     `json:"test_export"`
 	TestCapabilities []Capability               `json:"test_capabilities"`
 	Exports          []Export                   `json:"exports"`
 	Kinds            []Kind                     `json:"kinds"`
@@ -223,5 +224,5 @@ func (cp Capability) validate(kinds map[string]bool, types map[string]json.RawMe
 	if len(cp.Example.Request) == 0 {
 		return fmt.Errorf("there is no example")
 	}
-	return nil
+	return cp.typed()
 }

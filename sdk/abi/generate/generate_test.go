@@ -53,7 +53,7 @@ func copied(t *testing.T, old, new string) string {
 // and in the list of the host's operations, and a second run changes nothing.
 func TestOneEntryReachesEveryLanguage(t *testing.T) {
 	entry := `"capabilities": [{"name": "mail_send", "group": "http", "summary": "send a letter", "doc": "Sends a letter.",
-		"request": {"type": "object", "required": ["to"], "properties": {"to": {"type": "string"}}}, "answer": {"type": "null"},
+		"request": {"type": "object", "required": ["to"], "properties": {"to": {"type": "string"}, "copies": {"type": "integer"}}}, "answer": {"type": "null"},
 		"errors": [{"kind": "Permission"}], "example": {"request": {"to": "zoe@example.com"}, "answer": null}},`
 	dir := copied(t, `"capabilities": [`, entry)
 	var out strings.Builder
@@ -70,17 +70,29 @@ func TestOneEntryReachesEveryLanguage(t *testing.T) {
 		"runtime/abi/contract.go":           `= "mail_send"`,
 		"runtime/hostapi/operations.go":     "{name: abi.MailSend, run: mailSend}",
 		"sdk/abi/abi.md":                    "| `mail_send` | `{\"to\": \"zoe@example.com\"}` | `null` | `Permission` |",
-		"sdk/abi/manifest.schema.json":      `"mail_send",`,
+		"sdk/abi/manifest.schema.json":      "mail_send|",
 		"sdk/go/internal/raw/raw_wasip1.go": "//go:wasmimport armature1 mail_send\n",
 		"sdk/rust/src/raw.rs":               "pub fn mail_send(",
 		"sdk/c/armature.h":                  "AM_CAPABILITY(mail_send);",
 		"sdk/cpp/armature.hpp":              "ARMATURE_CAPABILITY(mail_send);",
 		"sdk/zig/armature.zig":              `extern "armature1" fn mail_send(`,
 		"sdk/assemblyscript/armature.ts":    `@external("armature1", "mail_send")`,
-		"sdk/js/armature.d.ts":              "mail_send: {\n    request: { to: string };\n    answer: null;",
+		"sdk/js/armature.d.ts":              "mail_send: {\n    request: { to: string; copies?: number };\n    answer: null;",
+		"sdk/go/requests.go":                "func (r MailSendRequest) Ask() error {\n\tq := asking{b: request(\"{\")}\n\tq.text(\"to\", r.To)\n\tif r.Copies != nil {",
+		"sdk/rust/src/requests.rs":          "pub struct MailSend {\n    /// To.\n    pub to: String,\n    /// Copies; may be missing.\n    pub copies: Option<i64>,",
 	} {
 		if text, _ := os.ReadFile(filepath.Join(dir, path)); !bytes.Contains(text, []byte(want)) {
 			t.Errorf("%s has no %q", path, want)
+		}
+	}
+	for path, want := range map[string]string{
+		"sdk/c/armature.h":               "am_result am_ask_mail_send(am_mail_send_request r)",
+		"sdk/cpp/armature.hpp":           "std::optional<long long> copies{};",
+		"sdk/zig/armature.zig":           "copies: ?i64 = null,",
+		"sdk/assemblyscript/armature.ts": "ask(): Result { return ask(hostMailSend, this.toValue()); }",
+	} {
+		if text, _ := os.ReadFile(filepath.Join(dir, path)); !bytes.Contains(text, []byte(want)) {
+			t.Errorf("%s has no request: %q", path, want)
 		}
 	}
 	if changed, err := run(dir, true, &out); changed != 0 || err != nil {
@@ -97,6 +109,7 @@ func TestAWrongContractIsRefused(t *testing.T) {
 		{`{"$ref": "#/types/document"}`, `{"$ref": "#/types/nothing"}`, "no #/types/nothing"},
 		{`"kind": 2,`, `"kind": 3,`, "never moved"},
 		{`"type": "buffer"`, `"type": "pointer"`, "no type"},
+		{`"lock": {"type": "boolean"`, `"lock": {"type": "number"`, "no SDK has a type for lock"},
 	} {
 		dir := copied(t, c.old, c.new)
 		if _, err := run(dir, true, &strings.Builder{}); err == nil || !strings.Contains(err.Error(), c.says) {

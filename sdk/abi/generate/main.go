@@ -56,6 +56,9 @@ func run(root string, check bool, out io.Writer) (changed int, err error) {
 		changed++
 		fmt.Fprintln(out, o.path)
 		if !check {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return changed, err
+			}
 			if err := os.WriteFile(path, files[path], 0o644); err != nil {
 				return changed, err
 			}

@@ -12,23 +12,36 @@ import (
 
 // functions are what templates may call.
 var functions = template.FuncMap{
-	"camel":      func(name string) string { return camel(name, nil) },
-	"goName":     func(name string) string { return camel(name, initialisms) },
-	"lowerCamel": lowerCamel,
-	"snake":      snake,
-	"upper":      strings.ToUpper,
-	"comment":    comment,
-	"explain":    explain,
-	"quote":      strconv.Quote,
-	"amount":     amount,
-	"title":      func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
-	"listed":     listed,
-	"c":          func(p *Param) string { return typed(p, cTypes) },
-	"zig":        func(p *Param) string { return typed(p, zigTypes) },
-	"rust":       func(p *Param) string { return typed(p, rustTypes) },
-	"as":         func(p *Param) string { return typed(p, asTypes) },
-	"go":         func(p *Param) string { return typed(p, goTypes) },
-	"ts":         ts,
+	"camel":       func(name string) string { return camel(name, nil) },
+	"goName":      func(name string) string { return camel(name, initialisms) },
+	"lowerCamel":  lowerCamel,
+	"snake":       snake,
+	"upper":       strings.ToUpper,
+	"comment":     comment,
+	"explain":     explain,
+	"quote":       strconv.Quote,
+	"amount":      amount,
+	"title":       func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
+	"listed":      listed,
+	"c":           func(p *Param) string { return typed(p, cTypes) },
+	"zig":         func(p *Param) string { return typed(p, zigTypes) },
+	"rust":        func(p *Param) string { return typed(p, rustTypes) },
+	"as":          func(p *Param) string { return typed(p, asTypes) },
+	"go":          func(p *Param) string { return typed(p, goTypes) },
+	"ts":          ts,
+	"shaped":      shaped,
+	"membered":    membered,
+	"present":     present,
+	"rustName":    rustName,
+	"note":        note,
+	"asked":       asked,
+	"given":       given,
+	"hostPattern": hostPattern,
+	"json": func(v any) (string, error) {
+		text, err := json.Marshal(v)
+		return string(text), err
+	},
+	"requireds": requireds,
 }
 
 // The types of parameters in the languages. A result that is absent is "".
@@ -48,7 +61,7 @@ func typed(p *Param, types map[string]string) string {
 }
 
 // initialisms are the words that Go writes in capitals.
-var initialisms = map[string]string{"kv": "KV", "http": "HTTP", "id": "ID", "url": "URL", "cpu": "CPU", "ms": "Ms"}
+var initialisms = map[string]string{"kv": "KV", "http": "HTTP", "id": "ID", "url": "URL", "cpu": "CPU", "ms": "Ms", "ttl": "TTL", "s": "Seconds", "doctype": "DocType"}
 
 // camel is doc_get as DocGet.
 func camel(name string, special map[string]string) string {

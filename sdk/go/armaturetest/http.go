@@ -1,6 +1,7 @@
 package armaturetest
 
 import (
+	"encoding/base64"
 	"unicode/utf8"
 
 	"armature/sdk/go"
@@ -22,11 +23,14 @@ type Answer struct {
 // machine: a request to a URL that has no answer fails.
 func (s *Site) Answer(url string, a Answer) {
 	s.t.Helper()
-	request := armature.Doc{"url": url, "status": a.Status, "headers": a.Headers, "failure": a.Failure, "failure_kind": int(a.FailureKind), "failure_type": a.FailureType}
+	request := answerRequest{
+		URL: url, Status: int64(a.Status), Headers: a.Headers,
+		Failure: a.Failure, FailureKind: int64(a.FailureKind), FailureType: a.FailureType,
+	}
 	if utf8.Valid(a.Body) {
-		request["body"] = string(a.Body)
+		request.Body = string(a.Body)
 	} else {
-		request["body_base64"] = a.Body
+		request.BodyBase64 = base64.StdEncoding.EncodeToString(a.Body)
 	}
 	s.tell(raw.TestAnswer, request)
 }

@@ -29,43 +29,33 @@ func (s *Site) Call(method string, args, result any) error {
 
 // CallBy is Call with another HTTP verb. A GET leaves nothing behind.
 func (s *Site) CallBy(verb, method string, args, result any) error {
-	var answer struct {
-		Result any `json:"result"`
-	}
-	answer.Result = result
-	if args == nil {
-		args = armature.Doc{}
-	}
-	return ask(raw.TestCall, armature.Doc{"method": method, "args": args, "verb": verb}, &answer)
+	answer := callAnswer{Result: result}
+	return ask(raw.TestCall, callRequest{Method: method, Args: args, Verb: verb}, &answer)
 }
 
 // ActAs says who acts from now on: a user of the site with its roles, or, with
 // roles, any user with those.
 func (s *Site) ActAs(user string, roles ...string) {
 	s.t.Helper()
-	request := armature.Doc{"user": user}
-	if len(roles) > 0 {
-		request["roles"] = roles
-	}
-	s.tell(raw.TestActAs, request)
+	s.tell(raw.TestActAs, actAsRequest{User: user, Roles: roles})
 }
 
 // Clock stops the clock of the site and of the plugin.
 func (s *Site) Clock(at time.Time) {
 	s.t.Helper()
-	s.tell(raw.TestClock, armature.Doc{"at": at.UnixMicro()})
+	s.tell(raw.TestClock, clockRequest{At: at.UnixMicro()})
 }
 
 // Seed has the host's random bytes repeat.
 func (s *Site) Seed(seed int64) {
 	s.t.Helper()
-	s.tell(raw.TestSeed, armature.Doc{"seed": seed})
+	s.tell(raw.TestSeed, seedRequest{Seed: seed})
 }
 
 // Configure sets what Config reads. A nil value is none.
 func (s *Site) Configure(key string, value any) {
 	s.t.Helper()
-	s.tell(raw.TestConfigure, armature.Doc{"key": key, "value": value})
+	s.tell(raw.TestConfigure, configureRequest{Key: key, Value: value})
 }
 
 // Insert stores a document, as whoever acts, and ends the test if that fails.

@@ -2,46 +2,45 @@
 //! of the request. A write that fails is undone by itself: a method may look at
 //! the error and go on.
 
-use crate::host::ask;
-use crate::raw::capability;
-use crate::{object, Object, Result, Value};
-
-fn key(doctype: &str, name: &str) -> Object {
-    object! {"doctype": doctype, "name": name}
-}
+use crate::requests::*;
+use crate::{Object, Result, Value};
 
 /// Reads a document.
 pub fn get(doctype: &str, name: &str) -> Result<Object> {
-    ask(capability::doc_get, &key(doctype, name)).map(Value::into_object)
+    DocGet { doctype: doctype.into(), name: name.into(), lock: false }.ask()
+}
+
+/// Reads a document and keeps others from changing it until the call ends, so that a
+/// call which decides by what it has read and then writes need not be run again.
+pub fn get_locked(doctype: &str, name: &str) -> Result<Object> {
+    DocGet { doctype: doctype.into(), name: name.into(), lock: true }.ask()
 }
 
 /// Stores a new document and returns it as stored.
 pub fn insert(doctype: &str, fields: Object) -> Result<Object> {
     let mut doc = fields;
     doc.set("doctype", doctype);
-    ask(capability::doc_insert, &object! {"doc": doc}).map(Value::into_object)
+    DocInsert { doc }.ask()
 }
 
 /// Changes the fields given, leaves the others, and returns the whole document.
 pub fn update(doctype: &str, name: &str, changes: Object) -> Result<Object> {
-    let mut request = key(doctype, name);
-    request.set("doc", changes);
-    ask(capability::doc_update, &request).map(Value::into_object)
+    DocUpdate { doctype: doctype.into(), name: name.into(), doc: changes }.ask()
 }
 
 /// Removes a document.
 pub fn delete(doctype: &str, name: &str) -> Result<()> {
-    ask(capability::doc_delete, &key(doctype, name)).map(|_| ())
+    DocDelete { doctype: doctype.into(), name: name.into() }.ask()
 }
 
 /// Makes a draft final: docstatus 0 to 1.
 pub fn submit(doctype: &str, name: &str) -> Result<Object> {
-    ask(capability::doc_submit, &key(doctype, name)).map(Value::into_object)
+    DocSubmit { doctype: doctype.into(), name: name.into() }.ask()
 }
 
 /// Takes a submitted document back: docstatus 1 to 2.
 pub fn cancel(doctype: &str, name: &str) -> Result<Object> {
-    ask(capability::doc_cancel, &key(doctype, name)).map(Value::into_object)
+    DocCancel { doctype: doctype.into(), name: name.into() }.ask()
 }
 
 /// Which documents to list or count, and what of them:
@@ -51,42 +50,32 @@ pub fn cancel(doctype: &str, name: &str) -> Result<Object> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Query {
-    request: Object,
+    request: DocList,
 }
 
 impl Query {
     /// All documents of a DocType the caller may see; a list of them has the
     /// names of the 20 modified last.
     pub fn of(doctype: &str) -> Query {
-        Query { request: object! {"doctype": doctype} }
-    }
-
-    fn add(mut self, member: &str, value: Value) -> Query {
-        match self.request.0.iter_mut().find(|(name, _)| name == member) {
-            Some((_, Value::Array(values))) => values.push(value),
-            _ => self.request.set(member, vec![value]),
-        }
-        self
-    }
-
-    fn with(mut self, member: &str, value: impl Into<Value>) -> Query {
-        self.request.set(member, value);
-        self
+        Query { request: DocList { doctype: doctype.into(), ..DocList::default() } }
     }
 
     /// Asks for a field.
-    pub fn field(self, name: &str) -> Query {
-        self.add("fields", name.into())
+    pub fn field(mut self, name: &str) -> Query {
+        self.request.fields.push(name.into());
+        self
     }
 
     /// Adds a condition with any operator the server knows.
-    pub fn filter(self, field: &str, op: &str, value: impl Into<Value>) -> Query {
-        self.add("filters", Value::Array(vec![field.into(), op.into(), value.into()]))
+    pub fn filter(mut self, field: &str, op: &str, value: impl Into<Value>) -> Query {
+        self.request.filters.push(Value::Array(vec![field.into(), op.into(), value.into()]));
+        self
     }
 
     /// Adds a condition of those of which one has to hold.
-    pub fn or_filter(self, field: &str, op: &str, value: impl Into<Value>) -> Query {
-        self.add("or_filters", Value::Array(vec![field.into(), op.into(), value.into()]))
+    pub fn or_filter(mut self, field: &str, op: &str, value: impl Into<Value>) -> Query {
+        self.request.or_filters.push(Value::Array(vec![field.into(), op.into(), value.into()]));
+        self
     }
 
     pub fn eq(self, field: &str, value: impl Into<Value>) -> Query {
@@ -116,22 +105,26 @@ impl Query {
     }
 
     /// "field asc" or "field desc".
-    pub fn order_by(self, order: &str) -> Query {
-        self.with("order_by", order)
+    pub fn order_by(mut self, order: &str) -> Query {
+        self.request.order_by = order.into();
+        self
     }
 
-    pub fn group_by(self, field: &str) -> Query {
-        self.with("group_by", field)
+    pub fn group_by(mut self, field: &str) -> Query {
+        self.request.group_by = field.into();
+        self
     }
 
     /// Skips rows.
-    pub fn start(self, rows: u32) -> Query {
-        self.with("limit_start", rows)
+    pub fn start(mut self, rows: u32) -> Query {
+        self.request.limit_start = rows.into();
+        self
     }
 
     /// At most so many rows.
-    pub fn limit(self, rows: u32) -> Query {
-        self.with("limit_page_length", rows)
+    pub fn limit(mut self, rows: u32) -> Query {
+        self.request.limit_page_length = Some(rows.into());
+        self
     }
 
     /// Every row there is.
@@ -141,26 +134,16 @@ impl Query {
 
     /// The request that `doc_list` takes.
     pub fn into_request(self) -> Object {
-        self.request
+        self.request.into_request()
     }
 
     /// The documents, each with the fields asked for.
     pub fn list(self) -> Result<Vec<Object>> {
-        match ask(capability::doc_list, &self.request)? {
-            Value::Array(rows) => Ok(rows.into_iter().map(Value::into_object).collect()),
-            _ => Ok(Vec::new()),
-        }
+        self.request.ask()
     }
 
-    /// How many there are.
-    pub fn count(mut self) -> Result<i64> {
-        let mut request = object! {"doctype": self.request.take("doctype")};
-        if self.request.has("filters") {
-            request.set("filters", self.request.take("filters"));
-        }
-        match ask(capability::doc_count, &request)? {
-            Value::Int(n) => Ok(n),
-            _ => Ok(0),
-        }
+    /// How many there are for which the conditions hold.
+    pub fn count(self) -> Result<i64> {
+        DocCount { doctype: self.request.doctype, filters: self.request.filters, or_filters: self.request.or_filters }.ask()
     }
 }

@@ -138,12 +138,34 @@ impl Value {
         }
     }
 
+    /// The objects an array has.
+    pub fn into_objects(self) -> Vec<Object> {
+        match self {
+            Value::Array(values) => values.into_iter().map(Value::into_object).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The whole number a value is; 0 for any other value.
+    pub fn as_int(&self) -> i64 {
+        match self {
+            Value::Int(n) => *n,
+            _ => 0,
+        }
+    }
+
     /// The text a value is; empty for any other value.
     pub fn as_text(&self) -> &str {
         match self {
             Value::Text(text) => text,
             _ => "",
         }
+    }
+}
+
+impl Default for Value {
+    fn default() -> Value {
+        Value::Null
     }
 }
 

@@ -20,8 +20,7 @@
 //!
 //! With the crate `armature-serde` they may be types of the plugin's.
 //!
-//! Outside WebAssembly the functions talk to [`stub`], so that a plugin can be
-//! tested as any other code.
+//! [`testing`] is for the tests of a plugin.
 
 mod body;
 mod document;
@@ -29,10 +28,12 @@ mod error;
 mod host;
 mod json;
 mod kind;
-mod raw;
-mod service;
 #[cfg(not(target_arch = "wasm32"))]
-pub mod stub;
+mod pipe;
+mod raw;
+pub mod requests;
+mod service;
+pub mod testing;
 
 /// What crates are made of that bring another JSON, such as `armature-serde`.
 pub mod wire {

@@ -17,7 +17,7 @@ extern "C" {
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-pub use crate::stub::raw::*;
+pub use crate::pipe::raw::*;
 
 /// The functions of the one shape: a JSON request in, a JSON answer out. The result
 /// is the length of the whole answer, or minus the kind of an error.
@@ -28,7 +28,9 @@ pub mod capability {
         /// Reads a document. Null fields are left out, child tables are arrays, and fields the
         /// caller may not read are absent.
         ///
-        /// Request: doctype, the DocType's name; name, the document's name.
+        /// Request: doctype, the DocType's name; name, the document's name; lock, keep others from
+        /// changing the document until the call ends; needs the right to write, and does nothing in
+        /// a GET (may be missing).
         /// Answer: the document.
         /// Errors: NotFound; Permission.
         pub fn doc_get(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;
@@ -65,7 +67,10 @@ pub mod capability {
 
         /// Changes the given fields of a document and leaves the others. A child table that is
         /// given replaces the stored one. modified among the fields is a condition: if the stored
-        /// one differs, the update fails.
+        /// one differs, the update fails. A number can be changed relative to what is stored:
+        /// {"stock": {"$inc": -2, "$min": 0}} as a field takes two from the stock unless that
+        /// leaves less than none; $min and $max are optional. Fields that the DocType does not have
+        /// are listed as _unknown_fields in the answer.
         ///
         /// Request: doctype, the DocType's name; name, the document's name; doc, the fields to
         /// change.
@@ -186,6 +191,20 @@ pub mod capability {
         /// HTTP.
         pub fn respond(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;
 
+        /// Tells the user of the request something beside the answer, in `_server_messages`, if the
+        /// request succeeds. It works in a method, in one that is called by another and in an event
+        /// handler. The text may hold simple markup; what could run is taken out. What a call says
+        /// that fails, and is caught, is not told. A request tells at most 50 messages and 65536
+        /// bytes; what goes beyond is counted and left out. Where nobody listens, and beside an
+        /// answer of `respond`, nothing is told.
+        ///
+        /// Request: message, what is said: 1 to 4096 bytes; title, its heading: plain text of at
+        /// most 140 characters (may be missing); indicator, blue, green, orange, red, yellow or
+        /// gray; blue without it (may be missing).
+        /// Answer: null.
+        /// Errors: Validation: no message, one that is too long, another colour.
+        pub fn tell(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;
+
         /// Has a method run later, as the same caller, if the request's transaction is committed.
         ///
         /// Request: method, the method's dotted path; args, its arguments (may be missing).
@@ -198,60 +217,170 @@ pub mod capability {
 #[cfg(not(target_arch = "wasm32"))]
 pub mod capability {
     pub unsafe extern "C" fn doc_get(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("doc_get", input, len, output, cap)
+        crate::pipe::capability("armature1.doc_get", input, len, output, cap)
     }
     pub unsafe extern "C" fn doc_list(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("doc_list", input, len, output, cap)
+        crate::pipe::capability("armature1.doc_list", input, len, output, cap)
     }
     pub unsafe extern "C" fn doc_count(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("doc_count", input, len, output, cap)
+        crate::pipe::capability("armature1.doc_count", input, len, output, cap)
     }
     pub unsafe extern "C" fn doc_insert(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("doc_insert", input, len, output, cap)
+        crate::pipe::capability("armature1.doc_insert", input, len, output, cap)
     }
     pub unsafe extern "C" fn doc_update(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("doc_update", input, len, output, cap)
+        crate::pipe::capability("armature1.doc_update", input, len, output, cap)
     }
     pub unsafe extern "C" fn doc_delete(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("doc_delete", input, len, output, cap)
+        crate::pipe::capability("armature1.doc_delete", input, len, output, cap)
     }
     pub unsafe extern "C" fn doc_submit(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("doc_submit", input, len, output, cap)
+        crate::pipe::capability("armature1.doc_submit", input, len, output, cap)
     }
     pub unsafe extern "C" fn doc_cancel(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("doc_cancel", input, len, output, cap)
+        crate::pipe::capability("armature1.doc_cancel", input, len, output, cap)
     }
     pub unsafe extern "C" fn method_call(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("method_call", input, len, output, cap)
+        crate::pipe::capability("armature1.method_call", input, len, output, cap)
     }
     pub unsafe extern "C" fn caller_get(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("caller_get", input, len, output, cap)
+        crate::pipe::capability("armature1.caller_get", input, len, output, cap)
     }
     pub unsafe extern "C" fn config_get(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("config_get", input, len, output, cap)
+        crate::pipe::capability("armature1.config_get", input, len, output, cap)
     }
     pub unsafe extern "C" fn kv_get(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("kv_get", input, len, output, cap)
+        crate::pipe::capability("armature1.kv_get", input, len, output, cap)
     }
     pub unsafe extern "C" fn kv_set(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("kv_set", input, len, output, cap)
+        crate::pipe::capability("armature1.kv_set", input, len, output, cap)
     }
     pub unsafe extern "C" fn kv_delete(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("kv_delete", input, len, output, cap)
+        crate::pipe::capability("armature1.kv_delete", input, len, output, cap)
     }
     pub unsafe extern "C" fn http_fetch(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("http_fetch", input, len, output, cap)
+        crate::pipe::capability("armature1.http_fetch", input, len, output, cap)
     }
     pub unsafe extern "C" fn connected_request(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("connected_request", input, len, output, cap)
+        crate::pipe::capability("armature1.connected_request", input, len, output, cap)
     }
     pub unsafe extern "C" fn request_get(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("request_get", input, len, output, cap)
+        crate::pipe::capability("armature1.request_get", input, len, output, cap)
     }
     pub unsafe extern "C" fn respond(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("respond", input, len, output, cap)
+        crate::pipe::capability("armature1.respond", input, len, output, cap)
+    }
+    pub unsafe extern "C" fn tell(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
+        crate::pipe::capability("armature1.tell", input, len, output, cap)
     }
     pub unsafe extern "C" fn enqueue(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
-        crate::stub::capability("enqueue", input, len, output, cap)
+        crate::pipe::capability("armature1.enqueue", input, len, output, cap)
+    }
+}
+
+/// The functions that only a test is offered. A module that imports one is refused by
+/// every server.
+#[cfg(target_arch = "wasm32")]
+pub mod test {
+    #[link(wasm_import_module = "armature1_test")]
+    extern "C" {
+        /// Begins a fresh site with the plugin installed on it, and with no documents but the
+        /// platform's. The site before it is gone, and so are its clock, settings, answers and
+        /// caller.
+        ///
+        /// Request: an empty object.
+        /// Answer: null.
+        /// Errors: Validation: the plugin cannot be installed.
+        pub fn site(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;
+
+        /// Calls a method as a client does by HTTP: checked, in a transaction of its own, in a
+        /// pristine instance of the plugin, as whoever the test acts as.
+        ///
+        /// Request: method, the method's dotted path; args, its arguments (may be missing); verb,
+        /// the HTTP verb; POST without it (may be missing); headers, the request's headers (may be
+        /// missing); body, a body in place of the arguments, if it is text (may be missing);
+        /// body_base64, the same, if it is bytes (may be missing).
+        /// Answer: an object with result, messages, reply.
+        /// Errors: MethodNotAllowed; Permission; and whatever it throws.
+        pub fn call(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;
+
+        /// Says as whom documents are reached and methods are called from now on. A user that the
+        /// site has acts with the roles it has there; other roles make a caller of them, whether
+        /// the user is there or not.
+        ///
+        /// Request: user, the user; Guest has no credentials; roles, its roles, All aside; without
+        /// them those of the site's user (may be missing).
+        /// Answer: null.
+        /// Errors: NotFound: the site has no such user.
+        pub fn act_as(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;
+
+        /// Stops the clock of the site and of its plugins.
+        ///
+        /// Request: at, microseconds since 1970-01-01T00:00:00Z.
+        /// Answer: null.
+        /// Errors: none of its own.
+        pub fn clock(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;
+
+        /// Has random answer the same bytes for the same seed from now on.
+        ///
+        /// Request: seed, any number.
+        /// Answer: null.
+        /// Errors: none of its own.
+        pub fn seed(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;
+
+        /// Sets what config_get answers to the plugin.
+        ///
+        /// Request: key, the setting's name; value, its value; null: it is not set.
+        /// Answer: null.
+        /// Errors: none of its own.
+        pub fn configure(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;
+
+        /// Says what the next request to a URL is answered, by http_fetch and connected_request.
+        /// Nothing leaves the machine: a request to a URL without an answer fails.
+        ///
+        /// Request: url, the whole URL; status, 200 without it (may be missing); headers, of the
+        /// answer (may be missing); body, of the answer, if it is text (may be missing);
+        /// body_base64, of the answer, if it is bytes (may be missing); failure, the request fails
+        /// with this message instead (may be missing); failure_kind, the kind of that error;
+        /// Unavailable without it (may be missing); failure_type, its exc_type; that of its kind
+        /// without it (may be missing).
+        /// Answer: null.
+        /// Errors: none of its own.
+        pub fn answer(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;
+
+        /// Lists the requests that were sent since the site began.
+        ///
+        /// Request: an empty object.
+        /// Answer: objects with method, url, headers, body and, of a connected_request, app.
+        /// Errors: none of its own.
+        pub fn fetched(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+pub mod test {
+    pub unsafe extern "C" fn site(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
+        crate::pipe::capability("armature1_test.site", input, len, output, cap)
+    }
+    pub unsafe extern "C" fn call(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
+        crate::pipe::capability("armature1_test.call", input, len, output, cap)
+    }
+    pub unsafe extern "C" fn act_as(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
+        crate::pipe::capability("armature1_test.act_as", input, len, output, cap)
+    }
+    pub unsafe extern "C" fn clock(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
+        crate::pipe::capability("armature1_test.clock", input, len, output, cap)
+    }
+    pub unsafe extern "C" fn seed(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
+        crate::pipe::capability("armature1_test.seed", input, len, output, cap)
+    }
+    pub unsafe extern "C" fn configure(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
+        crate::pipe::capability("armature1_test.configure", input, len, output, cap)
+    }
+    pub unsafe extern "C" fn answer(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
+        crate::pipe::capability("armature1_test.answer", input, len, output, cap)
+    }
+    pub unsafe extern "C" fn fetched(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
+        crate::pipe::capability("armature1_test.fetched", input, len, output, cap)
     }
 }

@@ -1,7 +1,7 @@
 //! What the host offers beside documents.
 
-use crate::host::{self, ask};
-use crate::raw::capability;
+use crate::host;
+use crate::requests::*;
 use crate::{object, Object, Result, Value};
 
 /// Who is acting.
@@ -15,52 +15,39 @@ pub struct User {
 
 /// The user on whose behalf the method runs.
 pub fn caller() -> Result<User> {
-    let user = ask(capability::caller_get, &Object::default())?.into_object();
-    Ok(User {
-        name: user.text("user").to_string(),
-        full_name: user.text("full_name").to_string(),
-        roles: user.array("roles").iter().map(|role| role.as_text().to_string()).collect(),
-    })
-}
-
-fn invocation(method: &str, args: Object) -> Object {
-    object! {"method": method, "args": args}
+    let user = CallerGet {}.ask()?;
+    Ok(User { name: user.user, full_name: user.full_name, roles: user.roles })
 }
 
 /// Runs a whitelisted method in the same transaction for the same caller.
 pub fn call(method: &str, args: Object) -> Result<Value> {
-    ask(capability::method_call, &invocation(method, args))
+    MethodCall { method: method.into(), args }.ask()
 }
 
 /// Has a method run once the transaction is committed, and returns the job's id.
 pub fn enqueue(method: &str, args: Object) -> Result<String> {
-    let job = ask(capability::enqueue, &invocation(method, args))?.into_object();
-    Ok(job.text("job").to_string())
+    Ok(Enqueue { method: method.into(), args }.ask()?.job)
 }
 
 /// Reads a key of the plugin's configuration on this site; null if it is not set.
 pub fn config(key: &str) -> Result<Value> {
-    ask(capability::config_get, &object! {"key": key})
+    ConfigGet { key: key.into() }.ask()
 }
 
 /// Reads a key of the plugin's own store on this site; null if it is absent or
 /// expired. The store is a cache: a key may go at any time.
 pub fn kv_get(key: &str) -> Result<Value> {
-    ask(capability::kv_get, &object! {"key": key})
+    KvGet { key: key.into() }.ask()
 }
 
 /// Writes a key; `ttl` is its life in seconds, 0 keeps it.
 pub fn kv_set(key: &str, value: impl Into<Value>, ttl: i64) -> Result<()> {
-    let mut request = object! {"key": key, "value": value};
-    if ttl != 0 {
-        request.set("ttl_s", ttl);
-    }
-    ask(capability::kv_set, &request).map(|_| ())
+    KvSet { key: key.into(), value: value.into(), ttl_s: ttl }.ask()
 }
 
 /// Removes a key; one that is absent is no error.
 pub fn kv_delete(key: &str) -> Result<()> {
-    ask(capability::kv_delete, &object! {"key": key}).map(|_| ())
+    KvDelete { key: key.into() }.ask()
 }
 
 /// Sends an HTTP request: an object with `url`, and `method`, `headers`, `body`
@@ -68,27 +55,38 @@ pub fn kv_delete(key: &str) -> Result<()> {
 /// and a body; a status of 400 or more is no error. [`Object::set_body`] and
 /// [`Object::body`] write and read a body that may not be text.
 pub fn fetch(request: Object) -> Result<Object> {
-    ask(capability::http_fetch, &request).map(Value::into_object)
+    host::ask(crate::raw::capability::http_fetch, &request).map(Value::into_object)
 }
 
 /// Sends an HTTP request with the token that the Connected App `app` of the
 /// request holds for the caller.
 pub fn fetch_connected(request: Object) -> Result<Object> {
-    ask(capability::connected_request, &request).map(Value::into_object)
+    host::ask(crate::raw::capability::connected_request, &request).map(Value::into_object)
 }
 
 /// The HTTP request that made the call: `method`, `path`, `query`, `headers`,
 /// and [`Object::body`].
 pub fn request() -> Result<Object> {
-    ask(capability::request_get, &Object::default()).map(Value::into_object)
+    host::ask(crate::raw::capability::request_get, &Object::default()).map(Value::into_object)
 }
 
 /// Answers that request with text or bytes as they are, instead of the method's
 /// result.
 pub fn respond(status: i64, headers: Object, body: impl AsRef<[u8]>) -> Result<()> {
-    let mut answer = object! {"status": status, "headers": headers};
-    answer.set_body(body);
-    ask(capability::respond, &answer).map(|_| ())
+    let (body, body_base64) = crate::body::parts(body.as_ref());
+    Respond { status, headers, body, body_base64 }.ask()
+}
+
+/// Says something to the user of the request beside the answer, if the request
+/// succeeds.
+pub fn tell(message: &str) -> Result<()> {
+    tell_as(message, "", "")
+}
+
+/// The same with a heading and a colour: blue, green, orange, red, yellow or gray.
+/// Both may be empty.
+pub fn tell_as(message: &str, title: &str, indicator: &str) -> Result<()> {
+    Tell { message: message.into(), title: title.into(), indicator: indicator.into() }.ask()
 }
 
 /// How much a log line matters.

@@ -110,7 +110,7 @@ func parse(binary []byte, opt Options) *module {
 	switch v := string(binary[4:8]); v {
 	case "\x01\x00\x00\x00":
 	case "\x0d\x00\x01\x00":
-		fail("this is a component; a core module is needed")
+		fail("this is a component (WASI preview 2); a core module is needed: build for wasm32-unknown-unknown or wasm32-wasip1 (wasm32-wasi), in TinyGo -target=wasip1")
 	default:
 		fail("WebAssembly version %x is not supported", v)
 	}

@@ -194,6 +194,12 @@ AM_METHOD("reply", reply) {
   return am_must(am_respond(am_get_int(in, "status"), am_done(&headers), am_get_text(in, "body")));
 }
 
+AM_METHOD("tell", tell) {
+  am_str message = am_get_text(in, "message");
+  if (!am_has(am_get(in, "title"))) return am_must(am_tell(message));
+  return am_must(am_tell_as(message, am_get_text(in, "title"), am_get_text(in, "indicator")));
+}
+
 AM_METHOD("reach", reach) {
   am_json request = am_object();
   am_set(&request, "url", am_get(in, "url"));

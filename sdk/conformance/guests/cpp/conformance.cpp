@@ -162,6 +162,12 @@ Result<void> reply(const Document& args) {
 }
 ARMATURE_METHOD("reply", reply)
 
+Result<void> tell(const Document& args) {
+  if (!args.has("title")) return armature::tell(args.text("message"));
+  return armature::tell(args.text("message"), args.text("title"), args.text("indicator"));
+}
+ARMATURE_METHOD("tell", tell)
+
 Document reach(const Document& args) {
   auto answer = armature::fetch({.url = args.text("url")});
   if (!answer) return caught(answer.error());

@@ -72,6 +72,9 @@ func exportAsked(n int32) { armature.Handle(n, asked) }
 //go:wasmexport reply
 func exportReply(n int32) { armature.Handle(n, reply) }
 
+//go:wasmexport tell
+func exportTell(n int32) { armature.Handle(n, tell) }
+
 //go:wasmexport reach
 func exportReach(n int32) { armature.Handle(n, reach) }
 

@@ -168,10 +168,13 @@ func keep(in armature.Doc) (any, error) {
 	if err := armature.Store(in.String("key"), in["value"], int(in.Int("ttl"))); err != nil {
 		return nil, err
 	}
-	return armature.Load[any](in.String("key"))
+	return recall(in)
 }
 
-func recall(in armature.Doc) (any, error) { return armature.Load[any](in.String("key")) }
+func recall(in armature.Doc) (any, error) {
+	value, _, err := armature.Load[any](in.String("key"))
+	return value, err
+}
 
 func forget(in armature.Doc) (armature.None, error) {
 	return armature.None{}, armature.Forget(in.String("key"))
@@ -196,6 +199,14 @@ func asked(armature.None) (armature.Doc, error) {
 func reply(in armature.Doc) (armature.None, error) {
 	headers := map[string]string{"content-type": "text/plain", "x-guest": "yes"}
 	return armature.None{}, armature.Respond(int(in.Int("status")), headers, []byte(in.String("body")))
+}
+
+func tell(in armature.Doc) (armature.None, error) {
+	if in["title"] == nil {
+		return armature.None{}, armature.Tell(in.String("message"))
+	}
+	notice := armature.Notice{Message: in.String("message"), Title: in.String("title"), Indicator: in.String("indicator")}
+	return armature.None{}, notice.Tell()
 }
 
 func reach(in armature.Doc) (armature.Doc, error) {

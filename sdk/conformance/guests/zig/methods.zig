@@ -172,6 +172,10 @@ pub fn reply(args: struct { status: u16, body: []const u8 }) !void {
     return armature.respond(args.status, .{ .@"content-type" = "text/plain", .@"x-guest" = "yes" }, args.body);
 }
 
+pub fn tell(args: struct { message: []const u8, title: []const u8 = "", indicator: []const u8 = "" }) !void {
+    return armature.tell(args.message, .{ .title = args.title, .indicator = args.indicator });
+}
+
 pub fn reach(args: struct { url: []const u8 }) Doc {
     const answer = armature.fetch(.{ .url = args.url }) catch return caught();
     return Doc.of(.{ .kind = 0, .status = answer.status });

@@ -93,6 +93,10 @@ export fn reply(length: usize) void {
     armature.run(length, methods.reply);
 }
 
+export fn tell(length: usize) void {
+    armature.run(length, methods.tell);
+}
+
 export fn reach(length: usize) void {
     armature.run(length, methods.reach);
 }

@@ -1,7 +1,9 @@
+//go:build !wasip1
+
 package raw
 
-// Host is what stands in for the server where there is none: in `go test` on
-// the author's machine. Package stubhost implements it.
+// Host is the other end of the functions that a plugin imports, where they are no
+// imports: in a native go test. Without another one it is a pipe to a real site.
 type Host interface {
 	Input(b []byte) int32
 	Output(b []byte)
@@ -17,10 +19,15 @@ type Host interface {
 var current Host
 
 // Use makes h the host of all calls and returns the one before, which may be
-// nil. It is global because the imports of a WebAssembly module are. In a wasip1
-// build it changes nothing; it is there so that a plugin's tests compile for
-// every platform.
+// nil. It is global because the imports of a WebAssembly module are.
 func Use(h Host) (previous Host) {
 	previous, current = current, h
 	return previous
+}
+
+func host() Host {
+	if current == nil {
+		current = openPipe()
+	}
+	return current
 }

@@ -2,13 +2,6 @@
 
 package raw
 
-func host() Host {
-	if current == nil {
-		panic("armature: no host: run tests with armature plugin test, or with GOOS=wasip1 GOARCH=wasm go test -exec \"armature plugin exec\"")
-	}
-	return current
-}
-
 // The functions below mirror own_wasip1.go.
 
 func Input(b []byte) int32       { return host().Input(b) }

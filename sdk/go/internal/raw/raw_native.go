@@ -6,25 +6,28 @@ package raw
 
 // The functions below mirror raw_wasip1.go.
 
-func DocGet(in, out []byte) int32           { return host().Call("doc_get", in, out) }
-func DocList(in, out []byte) int32          { return host().Call("doc_list", in, out) }
-func DocCount(in, out []byte) int32         { return host().Call("doc_count", in, out) }
-func DocInsert(in, out []byte) int32        { return host().Call("doc_insert", in, out) }
-func DocUpdate(in, out []byte) int32        { return host().Call("doc_update", in, out) }
-func DocDelete(in, out []byte) int32        { return host().Call("doc_delete", in, out) }
-func DocSubmit(in, out []byte) int32        { return host().Call("doc_submit", in, out) }
-func DocCancel(in, out []byte) int32        { return host().Call("doc_cancel", in, out) }
-func MethodCall(in, out []byte) int32       { return host().Call("method_call", in, out) }
-func CallerGet(in, out []byte) int32        { return host().Call("caller_get", in, out) }
-func ConfigGet(in, out []byte) int32        { return host().Call("config_get", in, out) }
-func KVGet(in, out []byte) int32            { return host().Call("kv_get", in, out) }
-func KVSet(in, out []byte) int32            { return host().Call("kv_set", in, out) }
-func KVDelete(in, out []byte) int32         { return host().Call("kv_delete", in, out) }
-func HTTPFetch(in, out []byte) int32        { return host().Call("http_fetch", in, out) }
-func ConnectedRequest(in, out []byte) int32 { return host().Call("connected_request", in, out) }
-func RequestGet(in, out []byte) int32       { return host().Call("request_get", in, out) }
-func Respond(in, out []byte) int32          { return host().Call("respond", in, out) }
-func Enqueue(in, out []byte) int32          { return host().Call("enqueue", in, out) }
+func DocGet(in, out []byte) int32     { return host().Call("armature1.doc_get", in, out) }
+func DocList(in, out []byte) int32    { return host().Call("armature1.doc_list", in, out) }
+func DocCount(in, out []byte) int32   { return host().Call("armature1.doc_count", in, out) }
+func DocInsert(in, out []byte) int32  { return host().Call("armature1.doc_insert", in, out) }
+func DocUpdate(in, out []byte) int32  { return host().Call("armature1.doc_update", in, out) }
+func DocDelete(in, out []byte) int32  { return host().Call("armature1.doc_delete", in, out) }
+func DocSubmit(in, out []byte) int32  { return host().Call("armature1.doc_submit", in, out) }
+func DocCancel(in, out []byte) int32  { return host().Call("armature1.doc_cancel", in, out) }
+func MethodCall(in, out []byte) int32 { return host().Call("armature1.method_call", in, out) }
+func CallerGet(in, out []byte) int32  { return host().Call("armature1.caller_get", in, out) }
+func ConfigGet(in, out []byte) int32  { return host().Call("armature1.config_get", in, out) }
+func KVGet(in, out []byte) int32      { return host().Call("armature1.kv_get", in, out) }
+func KVSet(in, out []byte) int32      { return host().Call("armature1.kv_set", in, out) }
+func KVDelete(in, out []byte) int32   { return host().Call("armature1.kv_delete", in, out) }
+func HTTPFetch(in, out []byte) int32  { return host().Call("armature1.http_fetch", in, out) }
+func ConnectedRequest(in, out []byte) int32 {
+	return host().Call("armature1.connected_request", in, out)
+}
+func RequestGet(in, out []byte) int32 { return host().Call("armature1.request_get", in, out) }
+func Respond(in, out []byte) int32    { return host().Call("armature1.respond", in, out) }
+func Tell(in, out []byte) int32       { return host().Call("armature1.tell", in, out) }
+func Enqueue(in, out []byte) int32    { return host().Call("armature1.enqueue", in, out) }
 
 // The functions that only a test is offered.
 

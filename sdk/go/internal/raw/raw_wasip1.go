@@ -109,6 +109,10 @@ func hostRequestGet(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap i
 //go:noescape
 func hostRespond(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap int32) int32
 
+//go:wasmimport armature1 tell
+//go:noescape
+func hostTell(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap int32) int32
+
 //go:wasmimport armature1 enqueue
 //go:noescape
 func hostEnqueue(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap int32) int32
@@ -119,7 +123,9 @@ func hostEnqueue(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap int3
 // Reads a document. Null fields are left out, child tables are arrays, and fields the caller may
 // not read are absent.
 //
-// Request: doctype, the DocType's name; name, the document's name.
+// Request: doctype, the DocType's name; name, the document's name; lock, keep others from changing
+// the document until the call ends; needs the right to write, and does nothing in a GET (may be
+// missing).
 // Answer: the document.
 // Errors: NotFound; Permission.
 func DocGet(in, out []byte) int32 {
@@ -163,7 +169,9 @@ func DocInsert(in, out []byte) int32 {
 
 // Changes the given fields of a document and leaves the others. A child table that is given
 // replaces the stored one. modified among the fields is a condition: if the stored one differs, the
-// update fails.
+// update fails. A number can be changed relative to what is stored: {"stock": {"$inc": -2, "$min":
+// 0}} as a field takes two from the stock unless that leaves less than none; $min and $max are
+// optional. Fields that the DocType does not have are listed as _unknown_fields in the answer.
 //
 // Request: doctype, the DocType's name; name, the document's name; doc, the fields to change.
 // Answer: the document.
@@ -305,6 +313,21 @@ func RequestGet(in, out []byte) int32 {
 // Errors: Validation: status or header not allowed; NotFound: the call did not come by HTTP.
 func Respond(in, out []byte) int32 {
 	return hostRespond(at(in), size(in), at(out), size(out))
+}
+
+// Tells the user of the request something beside the answer, in `_server_messages`, if the request
+// succeeds. It works in a method, in one that is called by another and in an event handler. The
+// text may hold simple markup; what could run is taken out. What a call says that fails, and is
+// caught, is not told. A request tells at most 50 messages and 65536 bytes; what goes beyond is
+// counted and left out. Where nobody listens, and beside an answer of `respond`, nothing is told.
+//
+// Request: message, what is said: 1 to 4096 bytes; title, its heading: plain text of at most 140
+// characters (may be missing); indicator, blue, green, orange, red, yellow or gray; blue without it
+// (may be missing).
+// Answer: null.
+// Errors: Validation: no message, one that is too long, another colour.
+func Tell(in, out []byte) int32 {
+	return hostTell(at(in), size(in), at(out), size(out))
 }
 
 // Has a method run later, as the same caller, if the request's transaction is committed.

@@ -31,7 +31,9 @@ func testCall(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap int32) 
 // instance of the plugin, as whoever the test acts as.
 //
 // Request: method, the method's dotted path; args, its arguments (may be missing); verb, the HTTP
-// verb; POST without it (may be missing).
+// verb; POST without it (may be missing); headers, the request's headers (may be missing); body, a
+// body in place of the arguments, if it is text (may be missing); body_base64, the same, if it is
+// bytes (may be missing).
 // Answer: an object with result, messages, reply.
 // Errors: MethodNotAllowed; Permission; and whatever it throws.
 func TestCall(in, out []byte) int32 {

@@ -25,6 +25,7 @@ export function say(n: i32): void { handle(n, doSay); }
 export function clock(n: i32): void { handle(n, doClock); }
 export function asked(n: i32): void { handle(n, doAsked); }
 export function reply(n: i32): void { handle(n, doReply); }
+export function tell(n: i32): void { handle(n, doTell); }
 export function reach(n: i32): void { handle(n, doReach); }
 export function send(n: i32): void { handle(n, doSend); }
 export function connect(n: i32): void { handle(n, doConnect); }
@@ -153,6 +154,11 @@ function doAsked(args: Value): Value {
 function doReply(args: Value): Value {
   const headers = Value.object().set("content-type", "text/plain").set("x-guest", "yes");
   return armature.respond(<i32>args.int("status"), headers, args.text("body")).must();
+}
+
+function doTell(args: Value): Value {
+  if (!args.has("title")) return armature.tell(args.text("message")).must();
+  return armature.tell(args.text("message"), args.text("title"), args.text("indicator")).must();
 }
 
 function doReach(args: Value): Value {

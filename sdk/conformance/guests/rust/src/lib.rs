@@ -8,7 +8,7 @@ export! {
     "echo" => echo, "arguments" => arguments, "find" => find, "transfer" => transfer, "order" => order,
     "show" => show, "close" => close, "check" => check, "attempt" => attempt, "raise" => raise, "crash" => crash,
     "tally" => tally, "relay" => relay, "who" => who, "setting" => setting, "keep" => keep, "recall" => recall,
-    "forget" => forget, "say" => say, "clock" => clock, "asked" => asked, "reply" => reply, "reach" => reach,
+    "forget" => forget, "say" => say, "clock" => clock, "asked" => asked, "reply" => reply, "tell" => tell, "reach" => reach,
     "send" => send, "connect" => connect, "spin" => spin,
 }
 
@@ -170,6 +170,13 @@ fn asked(_: Object) -> Result<Object> {
 
 fn reply(args: Object) -> Result<()> {
     armature::respond(args.int("status"), object! {"content-type": "text/plain", "x-guest": "yes"}, args.text("body"))
+}
+
+fn tell(args: Object) -> Result<()> {
+    if !args.has("title") {
+        return armature::tell(args.text("message"));
+    }
+    armature::tell_as(args.text("message"), args.text("title"), args.text("indicator"))
 }
 
 fn reach(args: Object) -> Result<Object> {

@@ -1,0 +1,46 @@
+package main_test
+
+import (
+	"strings"
+	"testing"
+
+	"armature/runtime/abi"
+)
+
+// TestCompletion: what the shell asks for while somebody types is answered with the
+// words of the contract and of the scaffolds.
+func TestCompletion(t *testing.T) {
+	in := &installation{t: t, data: t.TempDir()}
+	for _, tt := range []struct {
+		typed []string
+		want  []string
+	}{
+		{[]string{"plugin", "new", "acme.x", "--lang", ""}, []string{"go", "rust", "assemblyscript", "c", "cpp", "zig", "wat", "js", "ts"}},
+		{[]string{"plugin", "install", "x.wasm", "--approve", "kv,http"}, []string{"kv,http_fetch", "kv,http_fetch:"}},
+		{[]string{"plugin", "install", "x.wasm", "--approve", "event:ToDo."}, prefixed("event:ToDo.", abi.Events())},
+		{[]string{"plugin", "approve", "acme.x", "resource:ToDo:c"}, []string{"resource:ToDo:create"}},
+		{[]string{"plugin", "revoke", "acme.x", "el"}, []string{"elevated"}},
+		{[]string{"plugin", "run", "a.b", "--verb", ""}, []string{"GET", "POST", "PUT", "DELETE"}},
+	} {
+		out := in.run(append([]string{"__complete"}, tt.typed...)...)
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		got := lines[:len(lines)-1] // the last one tells the shell how to go on
+		if strings.Join(got, " ") != strings.Join(tt.want, " ") {
+			t.Errorf("%q: %q, want %q", tt.typed, got, tt.want)
+		}
+	}
+	words := in.run("__complete", "plugin", "approve", "acme.x", "")
+	for _, name := range abi.Capabilities() {
+		free := strings.Contains(" "+strings.Join(abi.Free(), " ")+" ", " "+name+" ")
+		if strings.Contains("\n"+words, "\n"+name+"\n") == free {
+			t.Errorf("%s is offered as a grant: %v", name, !free)
+		}
+	}
+}
+
+func prefixed(prefix string, words []string) (all []string) {
+	for _, w := range words {
+		all = append(all, prefix+w)
+	}
+	return all
+}
