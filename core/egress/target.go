@@ -10,7 +10,8 @@ import (
 	"armature/core/fault"
 )
 
-// maxURL is how many bytes a URL may have.
+// maxURL is how many bytes a URL may have, as it is given and as it is sent:
+// encoding makes up to three of one.
 const maxURL = 8 << 10
 
 // target is a checked URL.
@@ -74,6 +75,9 @@ func newTarget(u *url.URL) (*target, error) {
 	}
 	clean.Fragment, clean.RawFragment = "", ""
 	clean.RawQuery = escapeQuery(u.RawQuery)
+	if len(clean.String()) > maxURL {
+		return nil, fault.Invalid("", "The URL is over %d bytes once it is encoded", maxURL)
+	}
 	return &target{url: &clean, host: host, port: port}, nil
 }
 

@@ -144,6 +144,7 @@ func FuzzTarget(f *testing.F) {
 	for _, s := range []string{
 		"https://a.example.com/x?y=z", "http://[::ffff:1.2.3.4]:8080/", "http://EXAMPLE.com.:80#f", "http://a@b/", "http://1.2.3.4/ ü?ü ",
 		"http://a.example.com:/?", "http://example.com\\a", "http://x//..//?#",
+		"http://a?" + strings.Repeat(" ", 4<<10), "http://a/" + strings.Repeat("\x94", 4<<10),
 	} {
 		f.Add(s)
 	}
@@ -158,7 +159,7 @@ func FuzzTarget(f *testing.F) {
 		}
 		again, _, err := egress.Canonical(clean)
 		if err != nil || again != clean {
-			t.Errorf("%q became %q, and that %q, %v", raw, clean, again, err)
+			t.Errorf("%.200q became %.200q, and that %.200q, %v", raw, clean, again, err)
 		}
 		u, err := url.Parse(clean)
 		if err != nil || u.Hostname() != host {
