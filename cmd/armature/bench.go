@@ -16,7 +16,7 @@ import (
 	"armature/core/identity"
 	"armature/core/site"
 	"armature/plugins/bundle"
-	"armature/plugins/ledger"
+	"armature/plugins/installed"
 	"armature/plugins/registry"
 	"armature/plugins/testrun"
 	"armature/runtime/abi"
@@ -142,9 +142,9 @@ func (b *bench) Begin(ctx context.Context) error {
 
 // put has the plugin serve on a site, with all that it asks for.
 func (b *bench) put(ctx context.Context, t *host.Tenant) error {
-	b.p.guests.ledger.SyncSite(ctx, t.Site.Name)
+	b.p.guests.installed.SyncSite(ctx, t.Site.Name)
 	st := &ownStage{p: b.p, site: t.Site.Name}
-	var list []ledger.Entry
+	var list []installed.Entry
 	if err := st.manage(ctx, "list", map[string]any{"plugin": b.plugin}, &list); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 	"armature/core/serve"
 	"armature/core/site"
 	"armature/plugins/bundle"
-	"armature/plugins/ledger"
+	"armature/plugins/installed"
 	"armature/plugins/registry"
 )
 
@@ -170,7 +170,7 @@ func (st *ownStage) show(ctx context.Context, whole []byte, b *bundle.Bundle) ([
 	if _, err := st.p.set.Open(ctx, st.site); err != nil {
 		return nil, err
 	}
-	st.p.guests.ledger.SyncSite(ctx, st.site)
+	st.p.guests.installed.SyncSite(ctx, st.site)
 	remarks, err := st.approve(ctx, name)
 	if err == nil && !st.told {
 		remarks = append(remarks, st.howToCall(b)...)
@@ -182,7 +182,7 @@ func (st *ownStage) show(ctx context.Context, whole []byte, b *bundle.Bundle) ([
 // approve gives a plugin what waits for an administrator, where there is nothing
 // that it could harm.
 func (st *ownStage) approve(ctx context.Context, name string) ([]string, error) {
-	var list []ledger.Entry
+	var list []installed.Entry
 	if err := st.manage(ctx, "list", map[string]any{"plugin": name}, &list); err != nil {
 		if fault.KindOf(err) == fault.NotFound {
 			return nil, nil

@@ -13,7 +13,7 @@ import (
 
 	"armature/plugins/bundle"
 	"armature/plugins/grant"
-	"armature/plugins/ledger"
+	"armature/plugins/installed"
 )
 
 // logsEvery is how often a log elsewhere is asked for what is new.
@@ -87,7 +87,7 @@ func newHostedStage(h *hosted, approve []string, out *devOutput) *hostedStage {
 
 func (st *hostedStage) show(ctx context.Context, whole []byte, b *bundle.Bundle) (remarks []string, err error) {
 	st.follow(b.Manifest.Name)
-	var done ledger.Installation
+	var done installed.Installation
 	if err := st.hosted.manage(ctx, "install", map[string]any{"file": whole, "approve": st.approve, "draft": st.draft}, &done); err != nil {
 		return nil, err
 	}

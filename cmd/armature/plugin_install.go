@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"armature/plugins/bundle"
+	"armature/plugins/doctypes"
 	"armature/plugins/grant"
-	"armature/plugins/ledger"
+	"armature/plugins/installed"
 	"armature/plugins/publisher"
-	"armature/plugins/shipped"
 )
 
 func (a *app) pluginInstallCommand() *cobra.Command {
@@ -49,7 +49,7 @@ func (a *app) pluginInstallCommand() *cobra.Command {
 			if approve, err = a.operators(cmd.Context(), whole, approve); err != nil {
 				return err
 			}
-			var done ledger.Installation
+			var done installed.Installation
 			err = a.managePlugins(cmd.Context(), name, map[string]any{
 				"file": whole, "approve": strings.Join(approve, ","),
 			}, &done)
@@ -71,7 +71,7 @@ func (a *app) operators(ctx context.Context, whole []byte, approve []string) ([]
 	if h, err := a.hosted(); h != nil || err != nil {
 		return approve, err
 	}
-	var planned ledger.Installation
+	var planned installed.Installation
 	if err := a.managePlugins(ctx, "plan", map[string]any{"file": whole, "approve": strings.Join(approve, ",")}, &planned); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (a *app) operators(ctx context.Context, whole []byte, approve []string) ([]
 	return approve, nil
 }
 
-func (a *app) sayInstallation(done *ledger.Installation, dry bool) error {
+func (a *app) sayInstallation(done *installed.Installation, dry bool) error {
 	if a.json {
 		return a.printJSON(done)
 	}
@@ -133,7 +133,7 @@ func signer(key string) string {
 	return key
 }
 
-func (a *app) sayStep(s shipped.Step) {
+func (a *app) sayStep(s doctypes.Step) {
 	fmt.Fprintf(a.stdout, "%-6s DocType %s\n", s.Action, s.DocType)
 	for _, name := range s.Added {
 		fmt.Fprintf(a.stdout, "       + %s\n", name)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"armature/plugins/ledger"
+	"armature/plugins/installed"
 )
 
 func (a *app) pluginListCommand() *cobra.Command {
@@ -18,7 +18,7 @@ func (a *app) pluginListCommand() *cobra.Command {
 		Long:  "List the plugins of a site: those installed on it, and those in folders that a server has\nseen there, those that could not be loaded with the reason, which \"plugin logs\" shows in full; then what each\nmay do, what of that waits for an approval, and what was added (+) and left out (-) since the version before.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list := []ledger.Entry{}
+			list := []installed.Entry{}
 			if err := a.managePlugins(cmd.Context(), "list", nil, &list); err != nil {
 				return err
 			}
@@ -39,7 +39,7 @@ func (a *app) pluginListCommand() *cobra.Command {
 
 // sayRights says in words what a plugin may do, what of it waits, and what is other
 // than in the version before.
-func (a *app) sayRights(e *ledger.Entry) {
+func (a *app) sayRights(e *installed.Entry) {
 	if len(e.Does) == 0 && e.PendingHash == "" && e.Publisher == "" {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"armature/plugins/ledger"
+	"armature/plugins/installed"
 )
 
 // pluginManageCommands are those that change the record of a plugin on a site.
@@ -20,7 +20,7 @@ func (a *app) pluginManageCommands() []*cobra.Command {
 				if len(args) > 1 {
 					given["grants"] = strings.Join(args[1:], ",")
 				}
-				var e ledger.Entry
+				var e installed.Entry
 				if err := a.managePlugins(cmd.Context(), name, given, &e); err != nil {
 					return err
 				}
@@ -49,9 +49,9 @@ func (a *app) pluginManageCommands() []*cobra.Command {
 	}
 }
 
-func (a *app) sayRecord(e *ledger.Entry) error {
+func (a *app) sayRecord(e *installed.Entry) error {
 	waiting := ""
-	if w := e.Waiting; len(w) > 0 && e.Status != ledger.Disabled {
+	if w := e.Waiting; len(w) > 0 && e.Status != installed.Disabled {
 		waiting = "; waits for approval: " + strings.Join(grant.Described(w), ", ")
 	}
 	if err := a.say(e, "%s %s: %s%s", e.Name, e.Version, e.Status, waiting); err != nil || a.json {

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"armature/plugins/apart"
+	"armature/plugins/sandbox"
 )
 
 // readCommand is the command by which a server starts itself to read a script.
@@ -18,7 +18,7 @@ func (a *app) pluginReadCommand() *cobra.Command {
 		// No settings: what runs here may read none.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(_ *cobra.Command, args []string) error {
-			return apart.Child(args[0], a.stdout)
+			return sandbox.Child(args[0], a.stdout)
 		},
 	}
 }

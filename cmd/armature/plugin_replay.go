@@ -12,7 +12,7 @@ import (
 	"armature/core/host"
 	"armature/plugins/bundle"
 	"armature/plugins/dispatch"
-	"armature/plugins/ledger"
+	"armature/plugins/installed"
 	"armature/plugins/replay"
 	"armature/runtime/engine"
 	"armature/runtime/hostapi"
@@ -80,7 +80,7 @@ func (a *app) recorded(ctx context.Context, c *replay.Call, from string) (*bundl
 	var b *bundle.Bundle
 	a.site = c.Site
 	err := a.withTenant(ctx, func(t *host.Tenant) (err error) {
-		b, err = ledger.Bundle(ctx, dispatch.Services{Documents: t.Documents, Store: t.Store}, c.Plugin, c.Hash)
+		b, err = installed.Bundle(ctx, dispatch.Services{Documents: t.Documents, Store: t.Store}, c.Plugin, c.Hash)
 		return err
 	})
 	if err != nil {

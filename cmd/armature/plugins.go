@@ -15,15 +15,15 @@ import (
 	"armature/core/host"
 	"armature/core/method"
 	"armature/core/metrics"
-	"armature/plugins/apart"
 	"armature/plugins/dispatch"
+	"armature/plugins/installed"
 	"armature/plugins/kv"
-	"armature/plugins/ledger"
 	"armature/plugins/loader"
 	"armature/plugins/logs"
 	"armature/plugins/manifest"
 	"armature/plugins/meter"
 	"armature/plugins/registry"
+	"armature/plugins/sandbox"
 	"armature/plugins/watch"
 	"armature/runtime/engine"
 	"armature/runtime/hostapi"
@@ -31,15 +31,15 @@ import (
 
 // guests is what runs plugins, and where they come from.
 type guests struct {
-	engine   *engine.Engine
-	registry *registry.Registry
-	loader   *loader.Loader
-	ledger   *ledger.Ledger
-	plugins  *dispatch.Plugins
-	kv       *kv.Cache
-	egress   *egress.Client
-	logs     *logs.Book
-	metrics  *metrics.Metrics
+	engine    *engine.Engine
+	registry  *registry.Registry
+	loader    *loader.Loader
+	installed *installed.Ledger
+	plugins   *dispatch.Plugins
+	kv        *kv.Cache
+	egress    *egress.Client
+	logs      *logs.Book
+	metrics   *metrics.Metrics
 
 	layout   host.Layout
 	shared   string    // folder of the plugins for all sites
@@ -105,13 +105,13 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 	}
 	m := meter.New(g.metrics.Registry)
 	g.loader = loader.New(loader.Config{
-		Engine: e, Registry: g.registry, Logger: log, Read: apart.New("plugin", readCommand).Read,
-		Changed: func(string) { g.ledger.Wake() },
+		Engine: e, Registry: g.registry, Logger: log, Read: sandbox.New("plugin", readCommand).Read,
+		Changed: func(string) { g.installed.Wake() },
 	})
 	if g.watcher, err = watch.New(watch.Config{Loader: g.loader, Logger: log}); err != nil {
 		return nil, errors.Join(err, e.Close(ctx))
 	}
-	g.ledger = ledger.New(ledger.Config{
+	g.installed = installed.New(installed.Config{
 		Registry: g.registry, Loader: g.loader, Services: g.services, Folders: g.folders, Bundles: layout.Bundles(),
 		Forget:     func(site, plugin string) { g.kv.Drop(site, plugin) },
 		Active:     func(site string) bool { return g.set.Active(site) },
@@ -121,7 +121,7 @@ func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *sl
 	g.plugins = dispatch.New(dispatch.Config{
 		Registry: g.registry, Logger: log, Logs: g.logs, Meter: m,
 		Services: g.services, Setting: g.setting,
-		Grants: g.ledger.Grants, Decide: g.ledger.Decide,
+		Grants: g.installed.Grants, Decide: g.installed.Decide,
 		KV: g.kv, Fetch: g.fetch, Connected: g.connected,
 		SiteLimits: g.limits, Budget: budget{g},
 		Record: g.records, Failed: g.keepFailed,
@@ -155,7 +155,7 @@ func (g *guests) start(ctx context.Context) error {
 // run keeps what serves up to date until ctx ends.
 func (g *guests) run(ctx context.Context) {
 	var work sync.WaitGroup
-	work.Go(func() { g.ledger.Run(ctx) })
+	work.Go(func() { g.installed.Run(ctx) })
 	if !g.observer {
 		work.Go(func() { g.keepLogs(ctx) })
 	}
@@ -168,10 +168,10 @@ func (g *guests) Open(site, folder string) (method.Invoker, document.Hooks, erro
 	g.mu.Lock()
 	g.open[site] = folder
 	g.mu.Unlock()
-	records := g.ledger.Open(site)
+	records := g.installed.Open(site)
 	plugins, err := g.plugins.Open(site)
 	if err != nil {
-		g.ledger.Shut(site)
+		g.installed.Shut(site)
 		return nil, nil, err
 	}
 	if err := g.watcher.Follow(context.Background(), site, g.layout.SitePlugins(folder)); err != nil {
@@ -182,13 +182,13 @@ func (g *guests) Open(site, folder string) (method.Invoker, document.Hooks, erro
 }
 
 // Refresh satisfies host.Plugins.
-func (g *guests) Refresh(ctx context.Context, site string) { g.ledger.SyncSite(ctx, site) }
+func (g *guests) Refresh(ctx context.Context, site string) { g.installed.SyncSite(ctx, site) }
 
 // Shut satisfies host.Plugins. What plugins keep for a while outlives a nap of
 // their site.
 func (g *guests) Shut(site string) {
 	g.watcher.Unfollow(site)
-	g.ledger.Shut(site)
+	g.installed.Shut(site)
 	g.plugins.Shut(site)
 	g.loader.Forget(site)
 	g.writeLogs(site)
@@ -198,7 +198,7 @@ func (g *guests) Shut(site string) {
 // Forget satisfies host.Plugins.
 func (g *guests) Forget(site string) {
 	g.kv.Drop(site)
-	g.ledger.Forget(site)
+	g.installed.Forget(site)
 }
 
 // close ends everything; no site is open any more. Guests that still run are

@@ -1,0 +1,162 @@
+// Package sandbox reads scripts in a process of its own.
+//
+// The compiler that reads JavaScript and TypeScript is made for the author's own
+// machine. A source that is nested deep enough has it use up its stack, which ends
+// the process, whatever that process does besides; others have it compute for
+// hours. A server therefore starts itself once more for each script, with limits on
+// time and memory, and only takes over what comes out. The child knows nothing of
+// the server's: no secrets, no open files.
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"armature/plugins/bundle"
+)
+
+// The limits of a child.
+const (
+	maxTime   = 20 * time.Second // on the clock
+	maxCPU    = 20               // seconds of processor time, of all its threads
+	maxMemory = 1 << 30          // bytes
+	maxStack  = 256 << 20        // bytes, of one goroutine
+)
+
+// maxOutput bounds what a child may say, in bytes.
+const maxOutput = bundle.MaxSize + 1<<20
+
+// Reader reads bundles. It is safe for concurrent use.
+type Reader struct {
+	command []string
+	slots   chan struct{}
+}
+
+// New makes a reader whose children are this program with the given arguments and
+// the path of a script behind them. They are to call Child.
+func New(args ...string) *Reader {
+	return &Reader{command: append([]string{program()}, args...), slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+}
+
+// program is where this program is found. Linux knows it even if its file has been
+// replaced; in a container without /proc there is the name it was started by.
+func program() string {
+	const self = "/proc/self/exe"
+	if _, err := os.Stat(self); err == nil {
+		return self
+	}
+	if path, err := os.Executable(); err == nil {
+		return path
+	}
+	path, err := exec.LookPath(os.Args[0])
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return os.Args[0] // starting it says what is wrong
+	}
+	return path
+}
+
+// Read is bundle.Read, but that a script is read in a process of its own.
+func (r *Reader) Read(ctx context.Context, path string) (*bundle.Bundle, error) {
+	if !bundle.IsScript(path) {
+		return bundle.Read(path)
+	}
+	whole, err := r.ask(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := bundle.Parse(whole)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return b, nil
+}
+
+// ask has a child read the script at path.
+func (r *Reader) ask(ctx context.Context, path string) ([]byte, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	limited, cancel := context.WithTimeout(ctx, maxTime)
+	defer cancel()
+	out := &bounded{}
+	child := exec.CommandContext(limited, r.command[0], slices.Concat(r.command[1:], []string{path})...)
+	child.Args[0] = filepath.Base(os.Args[0])
+	child.Env = []string{"GOTRACEBACK=none"}
+	child.Dir = filepath.Dir(path)
+	child.Stdin, child.Stdout, child.Stderr = strings.NewReader(""), out, io.Discard // not /dev/null, which a container may lack
+	child.WaitDelay = time.Second
+	err = child.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case limited.Err() != nil:
+		return nil, fmt.Errorf("%s: it could not be read within %s", filepath.Base(path), maxTime)
+	case errors.As(err, &exit):
+		return nil, fmt.Errorf("%s: it is nested too deep, or takes more than %d s or %d MiB to be read", filepath.Base(path), maxCPU, maxMemory>>20)
+	case err != nil:
+		return nil, fmt.Errorf("%s: it cannot be read: %w", filepath.Base(path), err)
+	}
+	return answer(path, out.Bytes())
+}
+
+// refusal is what a child writes in place of a bundle.
+type refusal struct {
+	Error string `json:"error"`
+}
+
+func answer(path string, out []byte) ([]byte, error) {
+	if bytes.HasPrefix(out, []byte("\x00asm")) {
+		return out, nil
+	}
+	var r refusal
+	if err := json.Unmarshal(out, &r); err != nil || r.Error == "" {
+		return nil, fmt.Errorf("%s: it cannot be read: the reader says %.100q", filepath.Base(path), out)
+	}
+	return nil, errors.New(r.Error)
+}
+
+// Child is the other side: it bounds the process that it runs in, and writes the
+// script at path, or why it is none, to out.
+func Child(path string, out io.Writer) error {
+	if err := bound(); err != nil {
+		return err
+	}
+	whole, err := bundle.Whole(path)
+	if err != nil {
+		return json.NewEncoder(out).Encode(refusal{err.Error()})
+	}
+	_, err = out.Write(whole)
+	return err
+}
+
+// bounded is a buffer of at most maxOutput bytes.
+type bounded struct{ bytes.Buffer }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxOutput {
+		return 0, errors.New("the reader says too much")
+	}
+	return b.Buffer.Write(p)
+}
