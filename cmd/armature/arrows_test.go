@@ -56,6 +56,7 @@ var arrows = []arrow{
 		"codes and tokens are rows; who may have one is decided above"},
 	{"core/web", []string{"core/auth", "core/oauth", "core/identity", "core/proxy", "core/fault"},
 		"a page shows what authentication and the provider decide; it knows no document and no route"},
+	{"core/pin", nil, "who holds a thing is counted the same way, whatever the thing is"},
 	{"core/proxy", nil, "who made a request is known before anything else of it"},
 	{"core/mail", nil, "a letter is handed in; what it says is not this package's"},
 	{"core/ratelimit", []string{"core/site", "core/identity", "core/fault"},
@@ -86,7 +87,7 @@ var arrows = []arrow{
 	{"runtime/abi", nil, "the names of the ABI are read by the SDK's tests too"},
 	{"runtime/...", []string{"runtime/...", "core/notice", "core/document", "core/doctype", "core/query", "core/method", "core/identity", "core/scope", "core/fault"},
 		"a guest's host calls reach documents as anybody else's do, and nothing beside them"},
-	{"plugins/...", []string{"core/trace", "plugins/...", "runtime/...", "core/doctypes", "core/document", "core/access", "core/doctype", "core/query", "core/method", "core/identity", "core/scope", "core/fault"},
+	{"plugins/...", []string{"core/trace", "core/pin", "plugins/...", "runtime/...", "core/doctypes", "core/document", "core/access", "core/doctype", "core/query", "core/method", "core/identity", "core/scope", "core/fault"},
 		"what is installed and how it changes has nothing to do with HTTP or SQL"},
 }
 

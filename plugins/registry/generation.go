@@ -2,9 +2,9 @@ package registry
 
 import (
 	"strings"
-	"sync/atomic"
 	"time"
 
+	"armature/core/pin"
 	"armature/plugins/manifest"
 	"armature/runtime/engine"
 )
@@ -25,8 +25,8 @@ type Generation struct {
 	// retired generation has ended.
 	Close func()
 
-	pins  atomic.Int64 // how many hold it; retired is added when it retires
-	users int          // its scope, and the sites that keep it; guarded by Registry.mu
+	pins  pin.Count // of its calls
+	users int       // its scope, and the sites that keep it; guarded by Registry.mu
 }
 
 // StoredPrefix begins the source of a plugin that a site has in its database: it
@@ -36,30 +36,13 @@ const StoredPrefix = "database/"
 // Stored reports whether the plugin lies in a site's database and in no folder.
 func (g *Generation) Stored() bool { return strings.HasPrefix(g.Source, StoredPrefix) }
 
-// retired is a count of pins no server reaches.
-const retired = 1 << 62
-
 // Pin holds the generation until Release; false when it has been retired, and
 // then the table it was found in is out of date.
-func (g *Generation) Pin() bool {
-	for {
-		n := g.pins.Load()
-		if n >= retired {
-			return false
-		}
-		if g.pins.CompareAndSwap(n, n+1) {
-			return true
-		}
-	}
-}
-
-// again adds a pin for somebody who holds one already: a call that began in a
-// generation may go on in it after it has been retired.
-func (g *Generation) again() { g.pins.Add(1) }
+func (g *Generation) Pin() bool { return g.pins.Take() }
 
 // Release gives a pin back.
 func (g *Generation) Release() {
-	if g.pins.Add(-1) == retired {
+	if g.pins.Drop() {
 		g.close()
 	}
 }
@@ -67,13 +50,13 @@ func (g *Generation) Release() {
 // retire lets no new call in and closes the generation as soon as the last one
 // is out.
 func (g *Generation) retire() {
-	if g.pins.Add(retired) == retired {
+	if g.pins.Retire() {
 		g.close()
 	}
 }
 
 // Pins is how many calls hold the generation.
-func (g *Generation) Pins() int64 { return g.pins.Load() &^ retired }
+func (g *Generation) Pins() int64 { return g.pins.Held() }
 
 // exports reports whether the module exports a function of that name below the
 // plugin's name.

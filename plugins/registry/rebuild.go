@@ -112,7 +112,7 @@ func newBound(g *Generation, made Binding) *bound {
 // of the generation, so it is there even when it has been retired.
 func (b *bound) Pin(path string) (m *method.Method, pin method.Pin, known bool) {
 	if m = b.methods[path]; m != nil {
-		b.again()
+		b.pins.Again() // a call that began in a generation may go on in it
 		return m, b, true
 	}
 	return nil, nil, b.exports(path)
