@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
@@ -100,14 +99,4 @@ func (s *Service) authenticateClient(r *http.Request, form url.Values) (*client,
 func equal(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
-}
-
-type authenticatedKey struct{}
-
-// authenticated is fosite's way to ask who the client is: it has been found out.
-func authenticated(ctx context.Context, _ *http.Request, _ url.Values) (fosite.Client, error) {
-	if c, ok := ctx.Value(authenticatedKey{}).(fosite.Client); ok {
-		return c, nil
-	}
-	return nil, fosite.ErrInvalidClient
 }

@@ -153,7 +153,7 @@ func (s *Service) next(ctx context.Context, a *authorization, browser *auth.Brow
 	if ask {
 		return "", nil
 	}
-	return s.grant(ctx, a, browser, base)
+	return s.grant(ctx, a, browser, base, nil)
 }
 
 func clone(q url.Values) url.Values {
@@ -269,37 +269,24 @@ func (s *Service) approve(w http.ResponseWriter, r *http.Request) error {
 // consented is grant after the user has been asked: the code and the entry of the
 // consent are written together.
 func (s *Service) consented(ctx context.Context, a *authorization, browser *auth.Browser, base string) (string, error) {
-	ctx, err := s.store.BeginTX(ctx)
-	if err != nil {
-		return "", err
-	}
-	to, err := s.grant(ctx, a, browser, base)
-	if err != nil {
-		return "", err
-	}
-	if err := s.store.Also(ctx, func(ctx context.Context, tx document.Tx) error {
+	return s.grant(ctx, a, browser, base, func(ctx context.Context, tx document.Tx) error {
 		return s.recordAnswer(ctx, tx, a, browser, true)
-	}); err != nil {
-		return "", err
-	}
-	return to, s.store.Commit(ctx)
+	})
 }
 
-// grant issues a code and returns where the browser takes it.
-func (s *Service) grant(ctx context.Context, a *authorization, browser *auth.Browser, base string) (string, error) {
-	code, err := s.issue(ctx, a, browser)
+// grant issues a code and returns where the browser takes it; also, unless it is nil,
+// is written with the code.
+func (s *Service) grant(ctx context.Context, a *authorization, browser *auth.Browser, base string, also oauthstore.Write) (string, error) {
+	code, err := s.issue(ctx, a, browser, also)
 	if err != nil {
 		return "", err
 	}
 	return a.answer(base, pair{"code", code}), nil
 }
 
-// askingKey is where the store finds the client of a request for authorization.
-type askingKey struct{}
-
 // issue has fosite make and store a code. What it is lenient or strict about is
 // decided by now: it is shown a request without a state of its own.
-func (s *Service) issue(ctx context.Context, a *authorization, browser *auth.Browser) (string, error) {
+func (s *Service) issue(ctx context.Context, a *authorization, browser *auth.Browser, also oauthstore.Write) (string, error) {
 	q := url.Values{
 		"client_id": {a.client.id}, "response_type": {"code"}, "redirect_uri": {a.redirect},
 		"scope": {strings.Join(a.scopes, " ")}, "state": {"state"},
@@ -310,9 +297,9 @@ func (s *Service) issue(ctx context.Context, a *authorization, browser *auth.Bro
 	}
 	asks := *a.client
 	asks.redirects = []string{a.redirect} // it was compared, and fosite knows no free ports
-	ctx = context.WithValue(ctx, askingKey{}, &asks)
+	provider := s.provider(&asks)
 	r := &http.Request{Method: http.MethodGet, URL: &url.URL{RawQuery: q.Encode()}}
-	request, err := s.provider.NewAuthorizeRequest(ctx, r)
+	request, err := provider.NewAuthorizeRequest(ctx, r)
 	if err != nil {
 		return "", err
 	}
@@ -321,13 +308,13 @@ func (s *Service) issue(ctx context.Context, a *authorization, browser *auth.Bro
 		request.GrantScope(scope)
 	}
 	session := oauthstore.NewSession(browser.Caller.User)
-	session.Resources, session.Nonce = a.resources, a.nonce
+	session.Resources, session.Nonce, session.Also = a.resources, a.nonce, also
 	session.RedirectURI, session.RedirectSent = a.redirect, a.redirectSent
 	session.Challenge, session.ChallengeMethod = a.challenge, a.method
 	if a.maxAge >= 0 || a.loginAfter > 0 {
 		session.AuthTime = browser.Begun.Unix()
 	}
-	response, err := s.provider.NewAuthorizeResponse(ctx, request, session)
+	response, err := provider.NewAuthorizeResponse(ctx, request, session)
 	if err != nil {
 		return "", err
 	}

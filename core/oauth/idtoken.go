@@ -25,9 +25,6 @@ const (
 	rs256 = "RS256"
 )
 
-// issuerKey finds the issuer of the request in its context.
-type issuerKey struct{}
-
 // idClaims is an ID token (SPEC: ID token).
 type idClaims struct {
 	Audience string `json:"aud"`
@@ -57,12 +54,11 @@ func (t idTokens) GenerateIDToken(ctx context.Context, lives time.Duration, r fo
 	if err != nil {
 		return "", err
 	}
-	issuer, _ := ctx.Value(issuerKey{}).(string)
 	now := t.s.c.Now().Unix()
 	claims := idClaims{
-		Audience: client.id, Issuer: issuer, IssuedAt: now, Expires: now + int64(lives/time.Second),
+		Audience: client.id, Issuer: session.Issuer, IssuedAt: now, Expires: now + int64(lives/time.Second),
 		Hash: session.IDTokenClaims().AccessTokenHash, Nonce: session.Nonce, AuthTime: session.AuthTime,
-		profile: user.at(issuer),
+		profile: user.at(session.Issuer),
 	}
 	if client.algorithm == rs256 {
 		key, err := t.s.signingKey(ctx)

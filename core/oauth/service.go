@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -56,7 +57,7 @@ type Config struct {
 type Service struct {
 	c         Config
 	store     *oauthstore.Store
-	provider  *fosite.Fosite
+	config    *fosite.Config // fosite's handlers
 	log       *slog.Logger
 	addressed *addressed
 	making    sync.Mutex // of the first key
@@ -71,9 +72,6 @@ func New(c Config) *Service {
 	s.store = oauthstore.New(oauthstore.Config{
 		Store: c.Store, Catalog: c.Catalog, Now: c.Now, Lifetimes: s.lifetimes,
 		Client: func(ctx context.Context, id string) (fosite.Client, error) {
-			if asks, ok := ctx.Value(askingKey{}).(*client); ok && asks.id == id {
-				return asks, nil
-			}
 			found, err := s.client(ctx, id)
 			if err != nil {
 				return nil, err
@@ -83,15 +81,15 @@ func New(c Config) *Service {
 		Changed: c.Auth.Changed,
 		Reused:  s.ending("Reuse", auth.Refused, byReuse, nil),
 	})
-	s.provider = s.compose()
+	s.config = s.compose()
 	return s
 }
 
 // compose puts fosite's handlers together by hand: the types are checked by the
 // compiler, and nothing is on that is not named here. The order matters: PKCE and
 // OpenID Connect need the code that the first handler makes.
-func (s *Service) compose() *fosite.Fosite {
-	config := &configuration{s: s, Config: &fosite.Config{
+func (s *Service) compose() *fosite.Config {
+	config := &fosite.Config{
 		RefreshTokenScopes:             []string{}, // nil would mean: only with offline_access
 		OmitRedirectScopeParam:         true,
 		EnforcePKCEForPublicClients:    true,
@@ -100,35 +98,63 @@ func (s *Service) compose() *fosite.Fosite {
 		MinParameterEntropy:            1,
 		// Whether a redirect URI may be reached in clear text is decided when it is
 		// entered, by an administrator or by the rules of registration.
-		RedirectSecureChecker:        nil,
-		ClientAuthenticationStrategy: authenticated,
-	}}
+		RedirectSecureChecker: nil,
+	}
+	site := &configuration{Config: config, s: s}
 	tokens := &strategy{s.c.Secret}
 	code := &oauth2.AuthorizeExplicitGrantHandler{
 		AccessTokenStrategy: tokens, RefreshTokenStrategy: tokens, AuthorizeCodeStrategy: tokens,
-		CoreStorage: s.store, TokenRevocationStorage: s.store, Config: config,
+		CoreStorage: s.store, TokenRevocationStorage: s.store, Config: site,
 	}
 	refresh := &oauth2.RefreshTokenGrantHandler{
-		AccessTokenStrategy: tokens, RefreshTokenStrategy: tokens, TokenRevocationStorage: s.store, Config: config,
+		AccessTokenStrategy: tokens, RefreshTokenStrategy: tokens, TokenRevocationStorage: s.store, Config: site,
 	}
 	id := &openid.IDTokenHandleHelper{IDTokenStrategy: idTokens{s}}
 	explicit := &openid.OpenIDConnectExplicitHandler{
 		OpenIDConnectRequestStorage:   s.store,
-		OpenIDConnectRequestValidator: openid.NewOpenIDConnectRequestValidator(nil, config),
-		Config:                        config, IDTokenHandleHelper: id,
+		OpenIDConnectRequestValidator: openid.NewOpenIDConnectRequestValidator(nil, site),
+		Config:                        site, IDTokenHandleHelper: id,
 	}
-	proof := &pkce.Handler{AuthorizeCodeStrategy: tokens, Storage: s.store, Config: config}
+	proof := &pkce.Handler{AuthorizeCodeStrategy: tokens, Storage: s.store, Config: site}
 	config.AuthorizeEndpointHandlers = fosite.AuthorizeEndpointHandlers{code, explicit, proof}
 	config.TokenEndpointHandlers = fosite.TokenEndpointHandlers{
-		code, refresh, explicit, &openid.OpenIDConnectRefreshHandler{IDTokenHandleHelper: id, Config: config}, proof,
+		code, refresh, explicit, &openid.OpenIDConnectRefreshHandler{IDTokenHandleHelper: id, Config: site}, proof,
 	}
-	return &fosite.Fosite{Store: s.store, Config: config}
+	return config
 }
+
+// provider is fosite for one request. Who the client is has been found out, and is
+// what fosite is told when it asks its storage or its configuration.
+func (s *Service) provider(c *client) *fosite.Fosite {
+	return &fosite.Fosite{Store: oneClient{c}, Config: &configuration{Config: s.config, s: s, client: c}}
+}
+
+// oneClient is the storage of clients for a request of one.
+type oneClient struct{ c *client }
+
+func (o oneClient) GetClient(_ context.Context, id string) (fosite.Client, error) {
+	if id != o.c.id {
+		return nil, fosite.ErrNotFound
+	}
+	return o.c, nil
+}
+
+// ClientAssertionJWTValid and SetClientAssertionJWT are for client assertions,
+// which are not offered.
+func (oneClient) ClientAssertionJWTValid(context.Context, string) error { return fosite.ErrNotFound }
+
+func (oneClient) SetClientAssertionJWT(context.Context, string, time.Time) error { return nil }
 
 // configuration is fosite's, with what a site may change read anew each time.
 type configuration struct {
 	*fosite.Config
-	s *Service
+	s      *Service
+	client *client // of the request; nil where none is asked for
+}
+
+// GetClientAuthenticationStrategy answers with the client that was authenticated.
+func (c *configuration) GetClientAuthenticationStrategy(context.Context) fosite.ClientAuthenticationStrategy {
+	return func(context.Context, *http.Request, url.Values) (fosite.Client, error) { return c.client, nil }
 }
 
 func (c *configuration) GetAccessTokenLifespan(ctx context.Context) time.Duration {

@@ -33,7 +33,10 @@ func (s *Store) CreateAuthorizeCodeSession(ctx context.Context, signature string
 		"expires": s.c.Now().Add(lifetimes.Code).Unix(),
 	}
 	return s.do(ctx, func(ctx context.Context, tx document.Tx) error {
-		return s.insert(ctx, tx, CodeName, signature, session.Subject, values)
+		if err := s.insert(ctx, tx, CodeName, signature, session.Subject, values); err != nil || session.Also == nil {
+			return err
+		}
+		return session.Also(ctx, tx)
 	})
 }
 
@@ -41,7 +44,7 @@ func (s *Store) CreateAuthorizeCodeSession(ctx context.Context, signature string
 // unknown or too old, fosite.ErrInvalidatedAuthorizeCode, with the request, for
 // one that was redeemed before.
 func (s *Store) GetAuthorizeCodeSession(ctx context.Context, signature string, into fosite.Session) (fosite.Requester, error) {
-	row, err := s.code(ctx, signature)
+	row, err := s.code(ctx, signature, into)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +66,7 @@ func (s *Store) asked(ctx context.Context, row *doctype.Document, into fosite.Se
 	session.AuthTime = row.Int("auth_time")
 	session.RedirectURI, session.RedirectSent = row.Text("redirect_uri"), row.Bool("redirect_uri_sent")
 	session.Challenge, session.ChallengeMethod = row.Text("code_challenge"), row.Text("code_challenge_method")
-	session.Nonce = row.Text("nonce")
+	session.Nonce, session.code = row.Text("nonce"), row
 	// The row says when the code ends, by the site's clock.
 	session.SetExpiresAt(fosite.AuthorizeCode, forever)
 	request, err := s.request(ctx, row, row.Text("client"), fill(into, session), session.Scopes)
@@ -76,12 +79,11 @@ func (s *Store) asked(ctx context.Context, row *doctype.Document, into fosite.Se
 	return request, nil
 }
 
-// code reads the row of a code, nil for one that has expired, once in a request:
-// fosite asks four times, and once the code is spent it must not expire any more.
-func (s *Store) code(ctx context.Context, signature string) (row *doctype.Document, err error) {
-	memo, _ := ctx.Value(memoKey{}).(*memo)
-	if memo != nil && memo.signature == signature {
-		return memo.row, nil
+// code reads the row of a code, nil for one that has expired, or takes it from the
+// session that has it already.
+func (s *Store) code(ctx context.Context, signature string, into fosite.Session) (row *doctype.Document, err error) {
+	if session, ok := into.(*Session); ok && session != nil && session.code != nil && session.code.Name() == signature {
+		return session.code, nil
 	}
 	err = s.c.Store.Read(ctx, func(tx document.Tx) error {
 		row, err = s.get(ctx, tx, CodeName, signature, false)
@@ -90,52 +92,34 @@ func (s *Store) code(ctx context.Context, signature string) (row *doctype.Docume
 	if row != nil && row.Text("validity") == valid && row.Int("expires") <= s.c.Now().Unix() {
 		row = nil
 	}
-	if memo != nil && err == nil {
-		memo.signature, memo.row = signature, row
-	}
 	return row, err
 }
 
-// memo is the code that one request redeems.
-type memo struct {
-	signature string
-	row       *doctype.Document
-}
-
-type memoKey struct{}
-
-// WithMemo makes a context for one request to the token endpoint.
-func WithMemo(ctx context.Context) context.Context {
-	return context.WithValue(ctx, memoKey{}, &memo{})
-}
-
-// InvalidateAuthorizeCodeSession spends a code and begins its grant.
+// InvalidateAuthorizeCodeSession spends a code.
 func (s *Store) InvalidateAuthorizeCodeSession(ctx context.Context, signature string) error {
-	row, err := s.code(ctx, signature)
-	if err != nil {
-		return err
-	}
-	if row == nil {
-		return fosite.ErrNotFound
-	}
-	lifetimes, err := s.c.Lifetimes(ctx)
-	if err != nil {
-		return err
-	}
 	return s.do(ctx, func(ctx context.Context, tx document.Tx) error {
 		ok, err := s.set(ctx, tx, CodeName, signature, map[string]any{"validity": valid}, map[string]any{"validity": invalid})
+		if err != nil || ok {
+			return err
+		}
+		row, err := s.get(ctx, tx, CodeName, signature, false)
 		if err != nil {
 			return err
 		}
-		if !ok {
-			return &spentError{row.Text("grant_id")}
+		if row == nil {
+			return fosite.ErrNotFound
 		}
-		now := s.c.Now()
-		return s.insert(ctx, tx, GrantName, row.Text("grant_id"), row.Text("user"), map[string]any{
-			"client": row.Text("client"), "user": row.Text("user"), "status": active, "scopes": row.Text("scopes"),
-			"resource": row.Text("resource"), "auth_time": row.Int("auth_time"),
-			"last_used": now.Unix(), "expires": now.Add(max(lifetimes.Refresh, lifetimes.Access)).Unix(),
-		})
+		return &spentError{row.Text("grant_id")}
+	})
+}
+
+// beginGrant begins the grant of a code that has been spent.
+func (s *Store) beginGrant(ctx context.Context, tx document.Tx, code *doctype.Document, lifetimes Lifetimes) error {
+	now := s.c.Now()
+	return s.insert(ctx, tx, GrantName, code.Text("grant_id"), code.Text("user"), map[string]any{
+		"client": code.Text("client"), "user": code.Text("user"), "status": active, "scopes": code.Text("scopes"),
+		"resource": code.Text("resource"), "auth_time": code.Int("auth_time"),
+		"last_used": now.Unix(), "expires": now.Add(max(lifetimes.Refresh, lifetimes.Access)).Unix(),
 	})
 }
 
@@ -144,8 +128,8 @@ func (s *Store) CreatePKCERequestSession(context.Context, string, fosite.Request
 
 // GetPKCERequestSession returns the challenge of a code; fosite.ErrNotFound when
 // it has none.
-func (s *Store) GetPKCERequestSession(ctx context.Context, signature string, _ fosite.Session) (fosite.Requester, error) {
-	request, err := s.GetAuthorizeCodeSession(ctx, signature, nil)
+func (s *Store) GetPKCERequestSession(ctx context.Context, signature string, into fosite.Session) (fosite.Requester, error) {
+	request, err := s.GetAuthorizeCodeSession(ctx, signature, into)
 	if err != nil {
 		return nil, err
 	}
@@ -170,13 +154,16 @@ func (s *Store) CreateOpenIDConnectSession(context.Context, string, fosite.Reque
 
 // GetOpenIDConnectSession returns the request of the code that is being redeemed,
 // if it asked for an ID token. fosite passes the code itself, not its signature;
-// the memo knows which one it is.
-func (s *Store) GetOpenIDConnectSession(ctx context.Context, _ string, _ fosite.Requester) (fosite.Requester, error) {
-	memo, _ := ctx.Value(memoKey{}).(*memo)
-	if memo == nil || memo.row == nil {
+// the session knows which one it is.
+func (s *Store) GetOpenIDConnectSession(ctx context.Context, _ string, r fosite.Requester) (fosite.Requester, error) {
+	session, err := sessionOf(r)
+	if err != nil {
+		return nil, err
+	}
+	if session.code == nil {
 		return nil, openid.ErrNoSessionFound
 	}
-	request, err := s.asked(ctx, memo.row, nil)
+	request, err := s.asked(ctx, session.code, session)
 	if err != nil {
 		return nil, err
 	}

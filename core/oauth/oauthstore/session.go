@@ -7,6 +7,8 @@ import (
 	"github.com/ory/fosite"
 	"github.com/ory/fosite/handler/openid"
 	"github.com/ory/fosite/token/jwt"
+
+	"armature/core/doctype"
 )
 
 // Session is what goes with a grant from the authorization to its last token.
@@ -22,6 +24,9 @@ type Session struct {
 	// AuthTime is when the user logged in, if the client asked for it; Unix seconds.
 	AuthTime int64
 
+	// Issuer is the site's address as the request of now reached it. No row keeps it.
+	Issuer string
+
 	// The rest is only in the session of a code.
 
 	RedirectURI     string // where the answer goes
@@ -29,6 +34,12 @@ type Session struct {
 	Challenge       string // of PKCE; empty: none
 	ChallengeMethod string
 	Nonce           string
+
+	// Also is written together with a new code; nil: nothing is.
+	Also Write
+	// code is the row of a code that is redeemed. fosite asks for it four times; it is read
+	// once, so that a code which is spent does not expire before its tokens are made.
+	code *doctype.Document
 }
 
 // NewSession makes the session of a user; empty for one that is to be filled.
@@ -53,9 +64,11 @@ func (s *Session) Clone() fosite.Session {
 	return &c
 }
 
-// fill makes the session fosite has handed in the one that was read.
+// fill makes the session fosite has handed in the one that was read, and keeps what is
+// of the request alone.
 func fill(into fosite.Session, s *Session) fosite.Session {
 	if target, ok := into.(*Session); ok && target != nil {
+		s.Issuer = target.Issuer
 		*target = *s
 		return target
 	}

@@ -80,7 +80,6 @@ func New(c Config) *Store { return &Store{c} }
 
 // fosite finds out by type assertions what a store can do.
 var (
-	_ fosite.Storage                     = (*Store)(nil)
 	_ oauth2.CoreStorage                 = (*Store)(nil)
 	_ oauth2.TokenRevocationStorage      = (*Store)(nil)
 	_ openid.OpenIDConnectRequestStorage = (*Store)(nil)
@@ -88,23 +87,14 @@ var (
 	_ storage.Transactional              = (*Store)(nil)
 )
 
-// GetClient finds a client.
-func (s *Store) GetClient(ctx context.Context, id string) (fosite.Client, error) {
-	return s.c.Client(ctx, id)
-}
-
-// ClientAssertionJWTValid and SetClientAssertionJWT are for client assertions,
-// which are not offered.
-func (s *Store) ClientAssertionJWTValid(context.Context, string) error { return fosite.ErrNotFound }
-
-// SetClientAssertionJWT is never called.
-func (s *Store) SetClientAssertionJWT(context.Context, string, time.Time) error { return nil }
+// Write is part of a transaction, which the database may run again.
+type Write func(ctx context.Context, tx document.Tx) error
 
 // batch is the writes of one exchange, in order. They run when fosite commits, in
-// one function that the database may run again; reading has been done by then.
-type batch struct{ steps []step }
-
-type step func(ctx context.Context, tx document.Tx) error
+// one function that the database may run again; reading has been done by then. It is
+// in the context because storage.Transactional wants it there: fosite's handlers
+// have no other way to pass on what BeginTX began.
+type batch struct{ steps []Write }
 
 type batchKey struct{}
 
@@ -145,13 +135,8 @@ func (s *Store) Commit(ctx context.Context) error {
 	return err
 }
 
-// Also makes a write together with those of a transaction that fosite makes.
-func (s *Store) Also(ctx context.Context, fn func(ctx context.Context, tx document.Tx) error) error {
-	return s.do(ctx, fn)
-}
-
 // do makes a write: with the others of a transaction, or else at once.
-func (s *Store) do(ctx context.Context, fn step) error {
+func (s *Store) do(ctx context.Context, fn Write) error {
 	if b, ok := ctx.Value(batchKey{}).(*batch); ok {
 		b.steps = append(b.steps, fn)
 		return nil

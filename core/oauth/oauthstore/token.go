@@ -18,15 +18,28 @@ import (
 // expired is decided here, by the site's clock.
 var forever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// CreateAccessTokenSession stores an access token.
+// CreateAccessTokenSession stores an access token. The one that a code is exchanged
+// for begins the grant.
 func (s *Store) CreateAccessTokenSession(ctx context.Context, signature string, r fosite.Requester) error {
 	lifetimes, err := s.c.Lifetimes(ctx)
 	if err != nil {
 		return err
 	}
-	return s.createToken(ctx, signature, r, map[string]any{
-		"kind": access, "scopes": strings.Join(r.GetGrantedScopes(), " "),
+	session, err := sessionOf(r)
+	if err != nil {
+		return err
+	}
+	values := map[string]any{
+		"kind": access, "grant_id": r.GetID(), "status": active, "scopes": strings.Join(r.GetGrantedScopes(), " "),
 		"expires": s.c.Now().Add(lifetimes.Access).Unix(),
+	}
+	return s.do(ctx, func(ctx context.Context, tx document.Tx) error {
+		if session.code != nil {
+			if err := s.beginGrant(ctx, tx, session.code, lifetimes); err != nil {
+				return err
+			}
+		}
+		return s.insert(ctx, tx, TokenName, signature, session.Subject, values)
 	})
 }
 
@@ -89,17 +102,6 @@ func (s *Store) Latest(ctx context.Context, token string, signature, successor f
 		return nil
 	})
 	return token, err
-}
-
-func (s *Store) createToken(ctx context.Context, signature string, r fosite.Requester, values map[string]any) error {
-	session, err := sessionOf(r)
-	if err != nil {
-		return err
-	}
-	values["grant_id"], values["status"] = r.GetID(), active
-	return s.do(ctx, func(ctx context.Context, tx document.Tx) error {
-		return s.insert(ctx, tx, TokenName, signature, session.Subject, values)
-	})
 }
 
 func sessionOf(r fosite.Requester) (*Session, error) {
