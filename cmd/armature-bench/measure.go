@@ -19,57 +19,99 @@ import (
 
 // measure runs every case on one database.
 func measure(ctx context.Context, o options, name, database string) (r *report, err error) {
-	dir, err := os.MkdirTemp("", "armature-bench-")
+	g, err := newGround(ctx, o, database)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	env := []string{"ARMATURE_DATA=" + filepath.Join(dir, "data"), "ARMATURE_DATABASE=", "ARMATURE_LOG_LEVEL=error"}
-	bareURL := filepath.Join(dir, "bare.db")
-	analyze := func(context.Context) error { return nil }
-	if database != "" {
-		db, err := newDatabases(ctx, database)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, db.drop()) }()
-		env[1] += db.ours
-		bareURL, analyze = db.bare, db.analyze
-	}
-	if err := installPlugin(o.plugin, filepath.Join(dir, "data", "plugins", "todo.wasm")); err != nil {
-		return nil, err
-	}
-	serve := func() (*process, error) {
-		return start(ctx, env, o.server, "serve", "--listen", "127.0.0.1:0")
-	}
+	defer func() { err = errors.Join(err, g.remove()) }()
 	r = &report{Database: name, Connections: o.conns, Documents: o.documents, Large: o.large}
-	first, err := serve()
-	if err != nil {
-		return nil, err
-	}
-	r.FirstStart = first.started
 	t := target{}
-	if t.auth, err = keys(env, o.server, "Administrator"); err == nil {
-		err = setPassword(env, o.server)
-	}
-	if err == nil {
-		t.ours, err = seed(ctx, first.address, t.auth, o)
-	}
-	if err := errors.Join(err, first.stop()); err != nil {
+	if r.FirstStart, err = g.fill(ctx, &t); err != nil {
 		return nil, err
 	}
-
-	ours, err := serve() // again: what is measured has its data and its cache
+	ours, err := g.serve(ctx) // again: what is measured has its data and its cache
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, ours.stop()) }()
 	r.Start, r.IdleMemory = ours.started, ours.memory("VmRSS")
+	if r.Rows, err = g.compareAll(ctx, ours, &t); err != nil {
+		return nil, err
+	}
+	r.PeakMemory = ours.memory("VmHWM")
+	if r.Beside, err = besides(ctx, o, ours, t); err != nil {
+		return nil, err
+	}
+	if r.Growth, err = growTable(ctx, o, ours.address, t.auth, g.database, filepath.Join(g.dir, "data")); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// ground is where one database is measured: a folder, and a database for each of the
+// two servers.
+type ground struct {
+	o        options
+	dir      string
+	env      []string
+	database string // ours; empty: a file in dir
+	bare     string // the bare server's
+	analyze  func(context.Context) error
+	drop     func() error
+}
+
+func newGround(ctx context.Context, o options, database string) (g *ground, err error) {
+	dir, err := os.MkdirTemp("", "armature-bench-")
+	if err != nil {
+		return nil, err
+	}
+	g = &ground{
+		o: o, dir: dir, bare: filepath.Join(dir, "bare.db"),
+		analyze: func(context.Context) error { return nil }, drop: func() error { return nil },
+	}
+	if database != "" {
+		db, err := newDatabases(ctx, database)
+		if err != nil {
+			return nil, errors.Join(err, g.remove())
+		}
+		g.database, g.bare, g.analyze, g.drop = db.ours, db.bare, db.analyze, db.drop
+	}
+	g.env = []string{"ARMATURE_DATA=" + filepath.Join(dir, "data"), "ARMATURE_DATABASE=" + g.database, "ARMATURE_LOG_LEVEL=error"}
+	if err := installPlugin(o.plugin, filepath.Join(dir, "data", "plugins", "todo.wasm")); err != nil {
+		return nil, errors.Join(err, g.remove())
+	}
+	return g, nil
+}
+
+func (g *ground) remove() error { return errors.Join(g.drop(), os.RemoveAll(g.dir)) }
+
+func (g *ground) serve(ctx context.Context) (*process, error) {
+	return start(ctx, g.env, g.o.server, "serve", "--listen", "127.0.0.1:0")
+}
+
+// fill starts the server for the first time and stores what is measured; it returns
+// how long the start took.
+func (g *ground) fill(ctx context.Context, t *target) (started time.Duration, err error) {
+	first, err := g.serve(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if t.auth, err = keys(g.env, g.o.server, "Administrator"); err == nil {
+		err = setPassword(g.env, g.o.server)
+	}
+	if err == nil {
+		t.ours, err = seed(ctx, first.address, t.auth, g.o)
+	}
+	return first.started, errors.Join(err, first.stop())
+}
+
+// compareAll runs the cases against our server and the bare one.
+func (g *ground) compareAll(ctx context.Context, ours *process, t *target) (rows []row, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	bare, err := start(ctx, nil, self, "baseline", "-database", bareURL, "-documents", fmt.Sprint(o.documents))
+	bare, err := start(ctx, nil, self, "baseline", "-database", g.bare, "-documents", fmt.Sprint(g.o.documents))
 	if err != nil {
 		return nil, err
 	}
@@ -77,24 +119,17 @@ func measure(ctx context.Context, o options, name, database string) (r *report, 
 	if t.bare, err = bareNames(bare.address); err != nil {
 		return nil, err
 	}
-	if err := analyze(ctx); err != nil {
+	if err := g.analyze(ctx); err != nil {
 		return nil, err
 	}
-	for _, b := range benches(t) {
-		row, err := compare(ctx, o, b, ours.address, bare.address)
+	for _, b := range benches(*t) {
+		r, err := compare(ctx, g.o, b, ours.address, bare.address)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.name, err)
 		}
-		r.Rows = append(r.Rows, row)
+		rows = append(rows, r)
 	}
-	r.PeakMemory = ours.memory("VmHWM")
-	if r.Beside, err = besides(ctx, o, ours, t); err != nil {
-		return nil, err
-	}
-	if r.Growth, err = growTable(ctx, o, ours.address, t.auth, strings.TrimPrefix(env[1], "ARMATURE_DATABASE="), filepath.Join(dir, "data")); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return rows, nil
 }
 
 // compare runs both servers in turns and takes the median round of each.

@@ -22,7 +22,7 @@ func large() string { return strings.Repeat("Zoë €😀 0123456789abcdef ", 80
 const maxOutput = 524288
 
 func cases() []testcase {
-	return slices.Concat(loading(), values(), documents(), errors(), services(), outside(), isolation())
+	return slices.Concat(loading(), values(), documents(), errors(), services(), surroundings(), outside(), isolation())
 }
 
 // loading comes first: without it there is nothing to call.
@@ -254,6 +254,12 @@ func services() []testcase {
 				}
 			}
 		}},
+	}
+}
+
+// surroundings are what a guest learns of the world around its call, and what it says to it.
+func surroundings() []testcase {
+	return []testcase{
 		{"clock and randomness", "the host's, fresh in every call", func(c *check) {
 			seen := map[string]bool{}
 			for range 3 {

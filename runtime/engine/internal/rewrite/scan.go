@@ -101,75 +101,98 @@ func (m *module) scanBody(d *decoder, i int) {
 	f.code = d.at
 	f.weight = 1 + int64(f.locals)/16
 
-	var in instr
-	var n, loops nesting
 	d.open = d.open[:0]
-	for depth := 1; depth > 0; {
+	s := bodyScan{m: m, d: d, f: f, depth: 1}
+	var in instr
+	for s.depth > 0 {
 		d.next(&in)
 		if !free(in.op) {
 			f.cost++
 		}
-		switch in.op {
-		case opBlock, opIf:
-			m.blockType(in.blockType)
-			depth++
-			m.nest(&n, 1, depth)
-		case opLoop:
-			m.blockType(in.blockType)
-			depth++
-			f.loops = true
-			d.open = append(d.open, openLoop{depth: depth})
-			m.nest(&n, 1, depth)
-			m.nest(&loops, loopWeight, len(d.open))
-		case opElse:
-			if depth == 1 {
-				fail("code has an else without an if")
-			}
-		case opEnd:
-			if n := len(d.open); n > 0 && d.open[n-1].depth == depth {
-				f.tight = f.tight || !d.open[n-1].calls
-				d.open = d.open[:n-1]
-			}
-			depth--
-		case opBr, opBrIf:
-			checkLabel(in.a, depth)
-		case opBrTable:
-			for _, l := range d.labels {
-				checkLabel(l, depth)
-			}
-		case opCall:
-			d.called()
-			f.calls++
-			m.scanCall(f, m.funcIndex(in.a))
-		case opCallIndirect:
-			m.typeIndex(in.a)
-			d.called()
-			f.calls++
-			f.cost += costIndirect
-			f.unknown = true
-		case opLocalGet, opLocalSet, opLocalTee:
-			if in.a >= f.locals {
-				fail("local %d does not exist", in.a)
-			}
-		case opGlobalGet, opGlobalSet:
-			m.globalIndex(in.a)
-		case opRefFunc:
-			m.taken[m.funcIndex(in.a)] = true
-		case opTableSet:
-			m.keep("tables are changed (table.set)")
-		case opMemoryGrow:
-			f.cost += costGrow
-		case opMisc:
-			m.scanMisc(&in)
-			if isBulk(in.sub) {
-				d.called()
-				f.calls++
-				f.bulk = true
-				f.cost += costBulk
-			}
-		}
+		s.control(&in)
+		s.refer(&in)
 	}
 	d.end()
+}
+
+// bodyScan is the scan of one function's code.
+type bodyScan struct {
+	m        *module
+	d        *decoder
+	f        *funcInfo
+	depth    int // open blocks, the function itself included
+	n, loops nesting
+}
+
+// control follows the blocks.
+func (s *bodyScan) control(in *instr) {
+	m, d, f := s.m, s.d, s.f
+	switch in.op {
+	case opBlock, opIf:
+		m.blockType(in.blockType)
+		s.depth++
+		m.nest(&s.n, 1, s.depth)
+	case opLoop:
+		m.blockType(in.blockType)
+		s.depth++
+		f.loops = true
+		d.open = append(d.open, openLoop{depth: s.depth})
+		m.nest(&s.n, 1, s.depth)
+		m.nest(&s.loops, loopWeight, len(d.open))
+	case opElse:
+		if s.depth == 1 {
+			fail("code has an else without an if")
+		}
+	case opEnd:
+		if n := len(d.open); n > 0 && d.open[n-1].depth == s.depth {
+			f.tight = f.tight || !d.open[n-1].calls
+			d.open = d.open[:n-1]
+		}
+		s.depth--
+	case opBr, opBrIf:
+		checkLabel(in.a, s.depth)
+	case opBrTable:
+		for _, l := range d.labels {
+			checkLabel(l, s.depth)
+		}
+	}
+}
+
+// refer notes what an instruction calls, changes or names.
+func (s *bodyScan) refer(in *instr) {
+	m, d, f := s.m, s.d, s.f
+	switch in.op {
+	case opCall:
+		d.called()
+		f.calls++
+		m.scanCall(f, m.funcIndex(in.a))
+	case opCallIndirect:
+		m.typeIndex(in.a)
+		d.called()
+		f.calls++
+		f.cost += costIndirect
+		f.unknown = true
+	case opLocalGet, opLocalSet, opLocalTee:
+		if in.a >= f.locals {
+			fail("local %d does not exist", in.a)
+		}
+	case opGlobalGet, opGlobalSet:
+		m.globalIndex(in.a)
+	case opRefFunc:
+		m.taken[m.funcIndex(in.a)] = true
+	case opTableSet:
+		m.keep("tables are changed (table.set)")
+	case opMemoryGrow:
+		f.cost += costGrow
+	case opMisc:
+		m.scanMisc(in)
+		if isBulk(in.sub) {
+			d.called()
+			f.calls++
+			f.bulk = true
+			f.cost += costBulk
+		}
+	}
 }
 
 // nesting is how many blocks of a function there are so far, and how deep.
