@@ -3,7 +3,7 @@
 // Parse turns the arguments of a request into a Query, a tree that knows no
 // SQL, no HTTP and no DocType: names are checked for their form only. Whether
 // a field exists, what type it has and whether the caller may see it is decided
-// by core/document, which resolves the tree against a DocType.
+// by core/access, which resolves the tree against a DocType.
 package query
 
 // DefaultLength is the page length when none is asked for (SPEC: Limits).
