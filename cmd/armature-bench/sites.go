@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"armature/core/host"
 	"armature/core/site"
+	"armature/core/sites"
 )
 
 // sleepers is what many sites cost that nobody uses, and how long the first
@@ -105,8 +105,8 @@ func (s *sleepers) measure(ctx context.Context, o options, dir string, env []str
 	return nil
 }
 
-func copySites(dir string, sites int) error {
-	for n := range sites {
+func copySites(dir string, count int) error {
+	for n := range count {
 		if err := copySite(filepath.Join(dir, "sites"), siteName(n)); err != nil {
 			return err
 		}
@@ -116,14 +116,14 @@ func copySites(dir string, sites int) error {
 
 // copySchemas lists sites in the database's registry and gives the first of them
 // copies of the default site's schema: those that nobody wakes need none.
-func copySchemas(ctx context.Context, dir, database string, sites, woken int) (err error) {
+func copySchemas(ctx context.Context, dir, database string, count, woken int) (err error) {
 	master, err := site.ParseMaster(sleepKey)
 	if err != nil {
 		return err
 	}
-	registry := host.NewRegistry(host.RegistryConfig{Layout: host.Layout{Data: dir}, Database: database, Master: master})
+	registry := sites.NewRegistry(sites.RegistryConfig{Layout: sites.Layout{Data: dir}, Database: database, Master: master})
 	defer func() { err = errors.Join(err, registry.Close()) }()
-	for n := range sites {
+	for n := range count {
 		if err := registry.Create(ctx, siteName(n)); err != nil {
 			return err
 		}
@@ -175,12 +175,12 @@ END $$`
 func siteName(n int) string { return fmt.Sprintf("site%04d", n) }
 
 // copySite makes a site of the default one's folder. No server runs.
-func copySite(sites, name string) error {
-	to := filepath.Join(sites, name)
+func copySite(folder, name string) error {
+	to := filepath.Join(folder, name)
 	if err := os.MkdirAll(filepath.Join(to, "plugins"), 0o700); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(sites, "default", "site.db"))
+	text, err := os.ReadFile(filepath.Join(folder, "default", "site.db"))
 	if err != nil {
 		return err
 	}

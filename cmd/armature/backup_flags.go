@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"armature/core/backup"
-	"armature/core/host"
+	"armature/core/sites"
 )
 
 // backupFlags are the settings of serve about backups by schedule.
@@ -28,12 +28,12 @@ func (b *backupFlags) flags(flags *pflag.FlagSet) {
 
 // schedule is what the flags say. The passphrase is read for each archive, so that
 // it can be changed while the server runs.
-func (b *backupFlags) schedule() (*host.Backups, error) {
+func (b *backupFlags) schedule() (*sites.Backups, error) {
 	keep, err := backup.ParsePolicy(b.keep)
 	if err != nil {
 		return nil, fmt.Errorf("--backup-keep: %w", err)
 	}
-	h := &host.Backups{
+	h := &sites.Backups{
 		Schedule: backup.Schedule{Every: b.every.Duration(), Keep: keep}, To: b.to,
 		Passphrase: func() (string, error) { return givenPassphrase(b.passphrase) },
 	}

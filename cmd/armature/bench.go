@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"armature/core/host"
 	"armature/core/identity"
 	"armature/core/site"
+	"armature/core/sites"
 	"armature/plugins/bundle"
 	"armature/plugins/installed"
 	"armature/plugins/registry"
@@ -31,8 +31,8 @@ type bench struct {
 	file   string // it lies in
 	fresh  *nursery
 
-	mu     sync.Mutex   // of what follows; calls of the plugin ask for it, too
-	site   *host.Tenant // of the test that runs; nil: none has begun
+	mu     sync.Mutex    // of what follows; calls of the plugin ask for it, too
+	site   *sites.Tenant // of the test that runs; nil: none has begun
 	caller *identity.Caller
 	given  given
 }
@@ -141,7 +141,7 @@ func (b *bench) Begin(ctx context.Context) error {
 }
 
 // put has the plugin serve on a site, with all that it asks for.
-func (b *bench) put(ctx context.Context, t *host.Tenant) error {
+func (b *bench) put(ctx context.Context, t *sites.Tenant) error {
 	b.p.guests.installed.SyncSite(ctx, t.Site.Name)
 	st := &ownStage{p: b.p, site: t.Site.Name}
 	var list []installed.Entry

@@ -9,15 +9,15 @@ import (
 
 	"armature/core/document"
 	"armature/core/fault"
-	"armature/core/host"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/sites"
 	"armature/runtime/abi"
 	"armature/runtime/hostapi"
 )
 
 // running is the site of the test that runs, and who acts there.
-func (b *bench) running() (*host.Tenant, *identity.Caller, error) {
+func (b *bench) running() (*sites.Tenant, *identity.Caller, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.site == nil {

@@ -5,28 +5,28 @@ import (
 	"fmt"
 	"sync"
 
-	"armature/core/host"
+	"armature/core/sites"
 )
 
 // nursery makes sites before tests need them: making one takes longer than most
 // tests, and the compiler that builds the plugin leaves a processor free.
 type nursery struct {
-	set    *host.Set
+	set    *sites.Set
 	ready  chan raised
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
 	mu   sync.Mutex
-	used []*host.Tenant // whose tests have ended
+	used []*sites.Tenant // whose tests have ended
 }
 
 type raised struct {
-	site *host.Tenant
+	site *sites.Tenant
 	err  error
 }
 
 // raise begins a nursery that keeps so many sites ready.
-func raise(set *host.Set, ahead int) *nursery {
+func raise(set *sites.Set, ahead int) *nursery {
 	ctx, cancel := context.WithCancel(context.Background())
 	n := &nursery{set: set, ready: make(chan raised, ahead), cancel: cancel}
 	n.work.Go(func() { n.run(ctx) })
@@ -47,7 +47,7 @@ func (n *nursery) run(ctx context.Context) {
 }
 
 // next is a site on which nothing has been done.
-func (n *nursery) next(ctx context.Context) (*host.Tenant, error) {
+func (n *nursery) next(ctx context.Context) (*sites.Tenant, error) {
 	select {
 	case r := <-n.ready:
 		return r.site, r.err
@@ -57,7 +57,7 @@ func (n *nursery) next(ctx context.Context) (*host.Tenant, error) {
 }
 
 // over puts a site away whose test has ended.
-func (n *nursery) over(t *host.Tenant) {
+func (n *nursery) over(t *sites.Tenant) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.used = append(n.used, t)

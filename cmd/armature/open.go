@@ -8,14 +8,14 @@ import (
 	"log/slog"
 	"os"
 
-	"armature/core/host"
 	"armature/core/site"
+	"armature/core/sites"
 )
 
 // newSet makes the set of sites in the data folder, with the folders and the
 // master key if they are missing. What c leaves out of where things are and who
 // is told a password is filled in.
-func (a *app) newSet(c host.Config) (*host.Set, error) {
+func (a *app) newSet(c sites.Config) (*sites.Set, error) {
 	c.Layout = a.layout()
 	if err := c.Layout.Make(); err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (a *app) newSet(c host.Config) (*host.Set, error) {
 	}
 	c.Database, c.Version, c.Recreate = a.database, version, a.recreate
 	c.Password, c.Announce = os.Getenv("ARMATURE_ADMIN_PASSWORD"), a.announce
-	return host.NewSet(c), nil
+	return sites.NewSet(c), nil
 }
 
 func (a *app) master() (*site.Master, error) {
@@ -54,8 +54,8 @@ func (a *app) announce(name, user, password string) {
 // withTenant opens the site that is meant, beside a server that may be running
 // on the same data, and closes it again. The default site is made if it is
 // missing.
-func (a *app) withTenant(ctx context.Context, fn func(*host.Tenant) error) error {
-	set, err := a.newSet(host.Config{})
+func (a *app) withTenant(ctx context.Context, fn func(*sites.Tenant) error) error {
+	set, err := a.newSet(sites.Config{})
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (a *app) withTenant(ctx context.Context, fn func(*host.Tenant) error) error
 	return fn(t)
 }
 
-func (a *app) openTenant(ctx context.Context, set *host.Set) (*host.Tenant, error) {
+func (a *app) openTenant(ctx context.Context, set *sites.Set) (*sites.Tenant, error) {
 	t, err := set.Open(ctx, a.site)
 	if a.site == site.Default && errors.Is(err, fs.ErrNotExist) {
 		return openDefault(ctx, set)
@@ -76,7 +76,7 @@ func (a *app) openTenant(ctx context.Context, set *host.Set) (*host.Tenant, erro
 }
 
 // openDefault makes the default site, unless somebody else has just done it.
-func openDefault(ctx context.Context, set *host.Set) (*host.Tenant, error) {
+func openDefault(ctx context.Context, set *sites.Set) (*sites.Tenant, error) {
 	t, err := set.Create(ctx, site.Default)
 	if errors.Is(err, fs.ErrExist) {
 		return set.Open(ctx, site.Default)
@@ -85,8 +85,8 @@ func openDefault(ctx context.Context, set *host.Set) (*host.Tenant, error) {
 }
 
 // withRegistry gives fn the list of sites, for commands that open none of them.
-func (a *app) withRegistry(fn func(host.Registry) error) error {
-	c := host.RegistryConfig{Layout: a.layout(), Database: a.database, Logger: a.notices()}
+func (a *app) withRegistry(fn func(sites.Registry) error) error {
+	c := sites.RegistryConfig{Layout: a.layout(), Database: a.database, Logger: a.notices()}
 	if a.database != "" {
 		if err := c.Layout.Make(); err != nil {
 			return err
@@ -96,7 +96,7 @@ func (a *app) withRegistry(fn func(host.Registry) error) error {
 			return err
 		}
 	}
-	registry := host.NewRegistry(c)
+	registry := sites.NewRegistry(c)
 	return errors.Join(fn(registry), registry.Close())
 }
 

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"armature/core/host"
 	"armature/core/metrics"
 	"armature/core/ratelimit"
+	"armature/core/sites"
 	"armature/core/store"
 )
 
@@ -19,7 +19,7 @@ const guestsTimeout = 3 * time.Second
 
 // platform is the sites of a process and the plugins that serve them.
 type platform struct {
-	set    *host.Set
+	set    *sites.Set
 	guests *guests
 	counts *ratelimit.Counters
 	log    *slog.Logger
@@ -44,7 +44,7 @@ func (a *app) openPlatform(ctx context.Context, log *slog.Logger, o guestOptions
 		p.closeGuests()
 		return nil, err
 	}
-	c := host.Config{Plugins: guests, Counters: p.counts, Logger: log, SlowStatement: o.slow, Idle: o.idle}
+	c := sites.Config{Plugins: guests, Counters: p.counts, Logger: log, SlowStatement: o.slow, Idle: o.idle}
 	if o.bench != nil {
 		c.Clock = o.bench.Now
 	}

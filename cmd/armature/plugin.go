@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"armature/core/host"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/sites"
 )
 
 func (a *app) pluginCommand() *cobra.Command {
@@ -40,7 +40,7 @@ func fileName(path string) string {
 
 // withPlugins opens the site that is meant with its plugins, beside a server
 // that may be running on the same data.
-func (a *app) withPlugins(ctx context.Context, fn func(*platform, *host.Tenant) error) error {
+func (a *app) withPlugins(ctx context.Context, fn func(*platform, *sites.Tenant) error) error {
 	log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	o := guestOptions{observer: true, idle: -1}
 	if err := a.trusting(&o); err != nil {
@@ -72,13 +72,13 @@ func (a *app) managePlugins(ctx context.Context, name string, args map[string]an
 	if h != nil {
 		return h.manage(ctx, name, args, result)
 	}
-	return a.withPlugins(ctx, func(_ *platform, t *host.Tenant) error {
+	return a.withPlugins(ctx, func(_ *platform, t *sites.Tenant) error {
 		return runManaging(ctx, t, name, args, result)
 	})
 }
 
 // runManaging calls one of framework.plugins.* on an open site.
-func runManaging(ctx context.Context, t *host.Tenant, name string, args map[string]any, result any) error {
+func runManaging(ctx context.Context, t *sites.Tenant, name string, args map[string]any, result any) error {
 	res, err := t.Methods().Run(ctx, method.Invocation{
 		Path: "framework.plugins." + name, Verb: http.MethodPost, Caller: identity.Root(), Args: method.ArgsMap(args),
 	})

@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"armature/core/document"
-	"armature/core/host"
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/site"
+	"armature/core/sites"
 	"armature/plugins/bundle"
 	"armature/sdk/conformance"
 )
@@ -104,7 +104,7 @@ func conform(ctx context.Context, wasm []byte) (results []conformance.Result, er
 	if s.Module, err = bundle.Embed(wasm, manifest); err != nil {
 		return nil, err
 	}
-	if err := own.withTenant(ctx, func(t *host.Tenant) error {
+	if err := own.withTenant(ctx, func(t *sites.Tenant) error {
 		s.Admin, s.Reader, err = conformanceUsers(ctx, t)
 		return err
 	}); err != nil {
@@ -158,7 +158,7 @@ func loopback(handler http.Handler) (address string, end func(), err error) {
 }
 
 // conformanceUsers makes the reader and gives both users credentials.
-func conformanceUsers(ctx context.Context, t *host.Tenant) (admin, read string, err error) {
+func conformanceUsers(ctx context.Context, t *sites.Tenant) (admin, read string, err error) {
 	authorization := func(tx document.Tx, user string) string {
 		keys, e := t.Auth.GenerateKeys(ctx, tx, identity.Root(), user)
 		err = errors.Join(err, e)

@@ -17,11 +17,11 @@ import (
 	"armature/core/auth"
 	"armature/core/document"
 	"armature/core/fault"
-	"armature/core/host"
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/serve"
 	"armature/core/site"
+	"armature/core/sites"
 	"armature/plugins/bundle"
 	"armature/plugins/installed"
 	"armature/plugins/registry"
@@ -65,7 +65,7 @@ func (a *app) newOwnStage(ctx context.Context, tmp string, d developing, out *de
 		return nil, err
 	}
 	if err = st.p.start(ctx); err == nil {
-		var t *host.Tenant
+		var t *sites.Tenant
 		if t, err = own.openTenant(ctx, st.p.set); err == nil {
 			st.auth, err = newKeys(ctx, t)
 		}
@@ -124,7 +124,7 @@ func listenOwn(d developing, log *slog.Logger) (*serve.Server, error) {
 
 // newKeys gives the Administrator an API key, where nobody has one that would
 // stop working.
-func newKeys(ctx context.Context, t *host.Tenant) (string, error) {
+func newKeys(ctx context.Context, t *sites.Tenant) (string, error) {
 	var keys auth.Keys
 	err := t.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
 		user, err := t.Documents.As(identity.Root(), tx).Get(ctx, "User", "Administrator")

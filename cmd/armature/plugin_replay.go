@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"armature/core/host"
+	"armature/core/sites"
 	"armature/plugins/bundle"
 	"armature/plugins/dispatch"
 	"armature/plugins/installed"
@@ -79,7 +79,7 @@ func (a *app) recorded(ctx context.Context, c *replay.Call, from string) (*bundl
 	}
 	var b *bundle.Bundle
 	a.site = c.Site
-	err := a.withTenant(ctx, func(t *host.Tenant) (err error) {
+	err := a.withTenant(ctx, func(t *sites.Tenant) (err error) {
 		b, err = installed.Bundle(ctx, dispatch.Services{Documents: t.Documents, Store: t.Store}, c.Plugin, c.Hash)
 		return err
 	})

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"armature/core/host"
 	"armature/core/method"
+	"armature/core/sites"
 )
 
 func (a *app) pluginRunCommand() *cobra.Command {
@@ -42,7 +42,7 @@ func (a *app) pluginRunCommand() *cobra.Command {
 				}
 				return a.runHosted(ctx, h, verb, args[0], text)
 			}
-			return a.withPlugins(ctx, func(p *platform, t *host.Tenant) error {
+			return a.withPlugins(ctx, func(p *platform, t *sites.Tenant) error {
 				caller, err := t.Auth.Caller(ctx, user)
 				if err != nil {
 					return fmt.Errorf("user %s: %w", user, err)

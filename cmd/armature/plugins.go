@@ -12,9 +12,9 @@ import (
 
 	"armature/core/document"
 	"armature/core/egress"
-	"armature/core/host"
 	"armature/core/method"
 	"armature/core/metrics"
+	"armature/core/sites"
 	"armature/plugins/dispatch"
 	"armature/plugins/installed"
 	"armature/plugins/kv"
@@ -41,12 +41,12 @@ type guests struct {
 	logs      *logs.Book
 	metrics   *metrics.Metrics
 
-	layout   host.Layout
-	shared   string    // folder of the plugins for all sites
-	signers  []string  // whose plugins alone are taken; none: everybody's
-	observer bool      // it looks at sites beside their server
-	bench    *bench    // nil unless tests run here
-	set      *host.Set // set once the set, which needs the plugins, exists
+	layout   sites.Layout
+	shared   string     // folder of the plugins for all sites
+	signers  []string   // whose plugins alone are taken; none: everybody's
+	observer bool       // it looks at sites beside their server
+	bench    *bench     // nil unless tests run here
+	set      *sites.Set // set once the set, which needs the plugins, exists
 	watcher  *watch.Watcher
 	log      *slog.Logger
 
@@ -58,9 +58,9 @@ type guests struct {
 type guestOptions struct {
 	shared       string // folder of the plugins for all sites; empty: the one in the data folder
 	metricsToken string
-	idle         time.Duration        // of the sites, as host.Config has it
+	idle         time.Duration        // of the sites, as sites.Config has it
 	conns        int                  // to PostgreSQL, of all sites together; 0: unbounded
-	backups      *host.Backups        // by schedule; nil: none are made
+	backups      *sites.Backups       // by schedule; nil: none are made
 	slow         func() time.Duration // SQL statements worth logging; nil: none
 	observer     bool                 // by a command that ends soon
 	bench        *bench               // the tests these plugins run in; nil: they serve
@@ -69,7 +69,7 @@ type guestOptions struct {
 	folderLimits manifest.Limits      // what plugins in folders get without being asked; zero fields: as much as they say
 }
 
-func openGuests(ctx context.Context, layout host.Layout, o guestOptions, log *slog.Logger) (*guests, error) {
+func openGuests(ctx context.Context, layout sites.Layout, o guestOptions, log *slog.Logger) (*guests, error) {
 	// A plugin in a folder is known by its path, which is to be the same for a
 	// server and for the commands beside it, wherever they were started.
 	for _, dir := range []*string{&layout.Data, &o.shared} {
@@ -162,7 +162,7 @@ func (g *guests) run(ctx context.Context) {
 	work.Wait()
 }
 
-// Open satisfies host.Plugins: it adds a site, loads the plugins in its folder
+// Open satisfies sites.Plugins: it adds a site, loads the plugins in its folder
 // and follows that.
 func (g *guests) Open(site, folder string) (method.Invoker, document.Hooks, error) {
 	g.mu.Lock()
@@ -181,10 +181,10 @@ func (g *guests) Open(site, folder string) (method.Invoker, document.Hooks, erro
 	return records.Invoker(plugins), records.Hooks(plugins), nil
 }
 
-// Refresh satisfies host.Plugins.
+// Refresh satisfies sites.Plugins.
 func (g *guests) Refresh(ctx context.Context, site string) { g.installed.SyncSite(ctx, site) }
 
-// Shut satisfies host.Plugins. What plugins keep for a while outlives a nap of
+// Shut satisfies sites.Plugins. What plugins keep for a while outlives a nap of
 // their site.
 func (g *guests) Shut(site string) {
 	g.watcher.Unfollow(site)
@@ -195,7 +195,7 @@ func (g *guests) Shut(site string) {
 	g.logs.Drop(site)
 }
 
-// Forget satisfies host.Plugins.
+// Forget satisfies sites.Plugins.
 func (g *guests) Forget(site string) {
 	g.kv.Drop(site)
 	g.installed.Forget(site)
@@ -239,7 +239,7 @@ func (g *guests) publishers(site string) [][]string {
 }
 
 // tenant is an open site, or nil.
-func (g *guests) tenant(site string) *host.Tenant {
+func (g *guests) tenant(site string) *sites.Tenant {
 	if g.set == nil {
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"armature/core/fault"
-	"armature/core/host"
 	"armature/core/site"
+	"armature/core/sites"
 )
 
 // app is what every subcommand shares.
@@ -65,7 +65,7 @@ func (a *app) command() *cobra.Command {
 	return root
 }
 
-func (a *app) layout() host.Layout { return host.Layout{Data: a.data} }
+func (a *app) layout() sites.Layout { return sites.Layout{Data: a.data} }
 
 // explain is what a person reads of an error: a fault without its type and
 // cause, and for the common mistakes what to do about them.

@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"armature/core/host"
 	"armature/core/httpapi"
 	"armature/core/metrics"
 	"armature/core/proxy"
 	"armature/core/serve"
 	"armature/core/site"
+	"armature/core/sites"
 )
 
 // serving is the settings of serve.
@@ -82,7 +82,7 @@ func (a *app) serveCommand() *cobra.Command {
 	flags.StringVar(&s.proxies, "trusted-proxies", "", "addresses and networks, such as 10.0.0.0/8, of the proxies that\nmay say whom they speak for")
 	flags.StringVar(&s.proxyHeaders, "trusted-headers", proxy.DefaultHeaders, "what counts of that: the headers that the proxies always set, and never\npass on from outside; also X-Forwarded-Host and X-Framework-Site-Name")
 	flags.StringVar(&s.plugins, "plugins", "", "folder of the plugins for all sites; without it <data>/plugins")
-	flags.DurationVar(&s.idle, "site-idle", host.DefaultIdle, "close a site that has had no request for so long, until its next one;\nbelow 0: never")
+	flags.DurationVar(&s.idle, "site-idle", sites.DefaultIdle, "close a site that has had no request for so long, until its next one;\nbelow 0: never")
 	flags.IntVar(&s.conns, "database-connections", 40, "connections to PostgreSQL that all sites of this server may have open\ntogether, at least 4")
 	s.backup.flags(flags)
 	flags.DurationVar(&s.drain, "drain-delay", 0, "how long to go on serving, not ready, when the server stops: until\nload balancers have noticed")
@@ -186,20 +186,20 @@ func (a *app) listening(p *platform, log *slog.Logger) serve.Config {
 // from being served: another key, a database that is away. The others are opened
 // by their first requests.
 func (a *app) openSites(ctx context.Context, p *platform, log *slog.Logger) error {
-	sites, err := p.set.Sites(ctx)
+	list, err := p.set.Sites(ctx)
 	if err != nil {
 		return err
 	}
-	if len(sites) == 0 {
+	if len(list) == 0 {
 		_, err := openDefault(ctx, p.set)
 		return err
 	}
-	name := sites[0].Name
-	if slices.ContainsFunc(sites, func(r *host.Record) bool { return r.Name == site.Default }) {
+	name := list[0].Name
+	if slices.ContainsFunc(list, func(r *sites.Record) bool { return r.Name == site.Default }) {
 		name = site.Default
 	}
 	_, err = p.set.Open(ctx, name)
-	if err != nil && len(sites) > 1 && !errors.Is(err, site.ErrWrongMaster) {
+	if err != nil && len(list) > 1 && !errors.Is(err, site.ErrWrongMaster) {
 		log.Error("a site cannot be served; the others may", "site", name, "error", err)
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"armature/core/host"
 	"armature/core/site"
+	"armature/core/sites"
 )
 
 func (a *app) siteCommand() *cobra.Command {
@@ -26,7 +26,7 @@ func (a *app) siteNewCommand() *cobra.Command {
 		Short: "Make a site",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			set, err := a.newSet(host.Config{})
+			set, err := a.newSet(sites.Config{})
 			if err != nil {
 				return err
 			}
@@ -107,8 +107,8 @@ func (a *app) siteConfigCommand() *cobra.Command {
 }
 
 // records are the sites there are.
-func (a *app) records(ctx context.Context) (list []*host.Record, err error) {
-	err = a.withRegistry(func(r host.Registry) (err error) {
+func (a *app) records(ctx context.Context) (list []*sites.Record, err error) {
+	err = a.withRegistry(func(r sites.Registry) (err error) {
 		list, err = r.Look(ctx)
 		return err
 	})
@@ -116,12 +116,12 @@ func (a *app) records(ctx context.Context) (list []*host.Record, err error) {
 }
 
 // record is one of them.
-func (a *app) record(ctx context.Context, name string) (*host.Record, error) {
+func (a *app) record(ctx context.Context, name string) (*sites.Record, error) {
 	list, err := a.records(ctx)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(list, func(r *host.Record) bool { return r.Name == name })
+	i := slices.IndexFunc(list, func(r *sites.Record) bool { return r.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("site %s does not exist", name)
 	}
@@ -167,7 +167,7 @@ func (a *app) getConfig(ctx context.Context, name, key string) error {
 
 func (a *app) setConfig(ctx context.Context, name, key, value string) error {
 	var next *site.Config
-	err := a.withRegistry(func(r host.Registry) (err error) {
+	err := a.withRegistry(func(r sites.Registry) (err error) {
 		next, err = r.Configure(ctx, name, func(c *site.Config) (*site.Config, error) {
 			return c.With(key, json.RawMessage(value))
 		})
@@ -199,7 +199,7 @@ func (a *app) siteDropCommand() *cobra.Command {
 			if !yes && !undo {
 				return fmt.Errorf("this takes site %s off every server of %s: repeat with --yes", args[0], a.where())
 			}
-			return a.withRegistry(func(r host.Registry) error { return a.drop(cmd.Context(), r, args[0], erase, undo) })
+			return a.withRegistry(func(r sites.Registry) error { return a.drop(cmd.Context(), r, args[0], erase, undo) })
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do it")
@@ -216,7 +216,7 @@ func (a *app) where() string {
 	return a.data
 }
 
-func (a *app) drop(ctx context.Context, registry host.Registry, name string, erase, undo bool) error {
+func (a *app) drop(ctx context.Context, registry sites.Registry, name string, erase, undo bool) error {
 	switch {
 	case undo:
 		if err := registry.Undrop(ctx, name); err != nil {
@@ -237,13 +237,13 @@ func (a *app) drop(ctx context.Context, registry host.Registry, name string, era
 }
 
 // erase says what of the site it does not delete.
-func (a *app) erase(ctx context.Context, registry host.Registry, name string) error {
-	sites, err := registry.Look(ctx)
+func (a *app) erase(ctx context.Context, registry sites.Registry, name string) error {
+	list, err := registry.Look(ctx)
 	if err != nil {
 		return err
 	}
 	var bucket, prefix string
-	for _, r := range sites {
+	for _, r := range list {
 		if r.Name == name {
 			bucket, prefix = r.Bucket()
 		}

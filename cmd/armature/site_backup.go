@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"armature/core/backup"
-	"armature/core/host"
+	"armature/core/sites"
 )
 
 // passphraseVariable holds the passphrase of backups.
@@ -59,7 +59,7 @@ func (a *app) siteBackupCommand() *cobra.Command {
 }
 
 func (a *app) backup(ctx context.Context, name, file, passphrase string, try bool) error {
-	set, err := a.newSet(host.Config{})
+	set, err := a.newSet(sites.Config{})
 	if err != nil {
 		return err
 	}

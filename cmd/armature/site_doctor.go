@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"armature/core/doctor"
-	"armature/core/host"
+	"armature/core/sites"
 )
 
 // unwell ends the command where something is left that is not as it should be, and
@@ -42,7 +42,7 @@ type diagnosis struct {
 }
 
 func (a *app) doctor(ctx context.Context, name string, repair bool) error {
-	set, err := a.newSet(host.Config{Logger: a.notices()})
+	set, err := a.newSet(sites.Config{Logger: a.notices()})
 	if err != nil {
 		return err
 	}

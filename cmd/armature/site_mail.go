@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"armature/core/host"
 	"armature/core/mail"
+	"armature/core/sites"
 )
 
 func (a *app) siteMailCommand() *cobra.Command {
@@ -24,7 +24,7 @@ func (a *app) siteMailCommand() *cobra.Command {
 			if (c.Host == "") == (test == "") {
 				return errors.New("usage: armature site mail --host HOST --from ADDRESS, or --test ADDRESS")
 			}
-			return a.withTenant(cmd.Context(), func(t *host.Tenant) error {
+			return a.withTenant(cmd.Context(), func(t *sites.Tenant) error {
 				if test != "" {
 					if err := t.SendTestMail(cmd.Context(), test); err != nil {
 						return err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"armature/core/host"
+	"armature/core/sites"
 )
 
 func (a *app) siteMigrateCommand() *cobra.Command {
@@ -42,7 +42,7 @@ type migrated struct {
 }
 
 func (a *app) migrate(ctx context.Context, names []string) error {
-	set, err := a.newSet(host.Config{Logger: a.notices()})
+	set, err := a.newSet(sites.Config{Logger: a.notices()})
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (a *app) migrate(ctx context.Context, names []string) error {
 }
 
 // migrateSite opens a site, which is all that it takes, and closes it again.
-func migrateSite(ctx context.Context, set *host.Set, name string) migrated {
+func migrateSite(ctx context.Context, set *sites.Set, name string) migrated {
 	m, began := migrated{Name: name}, time.Now()
 	t, err := set.Open(ctx, name)
 	m.Seconds = time.Since(began).Seconds()

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"armature/core/host"
+	"armature/core/sites"
 )
 
 func (a *app) sitePauseCommand() *cobra.Command {
@@ -35,7 +35,7 @@ func (a *app) siteResumeCommand() *cobra.Command {
 
 // pause pauses a site for a reason, or with none lets it go on.
 func (a *app) pause(cmd *cobra.Command, name, why string) error {
-	set, err := a.newSet(host.Config{})
+	set, err := a.newSet(sites.Config{})
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"armature/core/backup"
-	"armature/core/host"
+	"armature/core/sites"
 )
 
 // restoring is what the flags of site restore say.
 type restoring struct {
-	host.RestoreOptions
+	sites.RestoreOptions
 	passphrase string // file
 	check      bool
 }
@@ -55,7 +55,7 @@ func (a *app) restore(ctx context.Context, in io.Reader, file string, r restorin
 	if err != nil {
 		return err
 	}
-	set, err := a.newSet(host.Config{})
+	set, err := a.newSet(sites.Config{})
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func restoreHint(err error) error {
 	return err
 }
 
-func (a *app) tryArchive(ctx context.Context, set *host.Set, file, passphrase string, shown *progress) error {
+func (a *app) tryArchive(ctx context.Context, set *sites.Set, file, passphrase string, shown *progress) error {
 	archive, err := set.Verify(ctx, file, passphrase, shown.tell())
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (a *app) tryArchive(ctx context.Context, set *host.Set, file, passphrase st
 	}, "the archive of site %s of %s can be restored: %d records, %d files of %d bytes", h.Site, h.Made.Format("2006-01-02 15:04:05 MST"), m.Records(), files, bytes)
 }
 
-func (a *app) sayRestored(done *host.Restored) error {
+func (a *app) sayRestored(done *sites.Restored) error {
 	if a.json {
 		return a.printJSON(done)
 	}

@@ -13,8 +13,8 @@ import (
 
 	"armature/core/auth"
 	"armature/core/document"
-	"armature/core/host"
 	"armature/core/identity"
+	"armature/core/sites"
 )
 
 func (a *app) userCommand() *cobra.Command {
@@ -35,7 +35,7 @@ func (a *app) userAddCommand() *cobra.Command {
 				firstName, _, _ = strings.Cut(args[0], "@")
 			}
 			values := map[string]any{"email": args[0], "first_name": firstName, "last_name": lastName, "roles": roleRows(roles)}
-			return a.withTenant(cmd.Context(), func(t *host.Tenant) error {
+			return a.withTenant(cmd.Context(), func(t *sites.Tenant) error {
 				var name string
 				err := t.Store.Write(cmd.Context(), document.Alone, func(tx document.Tx) error {
 					doc, err := t.Documents.As(identity.Root(), tx).Insert(cmd.Context(), "User", values)
@@ -74,7 +74,7 @@ func (a *app) userKeysCommand() *cobra.Command {
 		Long:  "Give a user a new API secret, and a key if there is none yet, and print both as JSON, or as the\nheader that a client sends: AUTH=$(armature user keys EMAIL --header); curl -H \"$AUTH\" ...\nThe secret is shown only now; the one before it stops working.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withTenant(cmd.Context(), func(t *host.Tenant) error {
+			return a.withTenant(cmd.Context(), func(t *sites.Tenant) error {
 				var keys auth.Keys
 				err := t.Store.Write(cmd.Context(), document.Brief, func(tx document.Tx) (err error) {
 					keys, err = t.Auth.GenerateKeys(cmd.Context(), tx, identity.Root(), args[0])
@@ -109,7 +109,7 @@ func (a *app) userPasswordCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.withTenant(cmd.Context(), func(t *host.Tenant) error {
+			return a.withTenant(cmd.Context(), func(t *sites.Tenant) error {
 				return a.setPassword(cmd.Context(), t, args[0], hash)
 			})
 		},
@@ -124,7 +124,7 @@ func (a *app) userResetCommand() *cobra.Command {
 		Long:  "Print a link by which a user may set the password once, for a day unless the site's\nreset_password_link_expiry_duration says otherwise. Whoever has the link is the user.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withTenant(cmd.Context(), func(t *host.Tenant) error {
+			return a.withTenant(cmd.Context(), func(t *sites.Tenant) error {
 				link, lives, err := t.ResetLink(cmd.Context(), args[0], strings.TrimSuffix(url, "/"))
 				if err != nil {
 					return err
@@ -137,7 +137,7 @@ func (a *app) userResetCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) setPassword(ctx context.Context, t *host.Tenant, user, hash string) error {
+func (a *app) setPassword(ctx context.Context, t *sites.Tenant, user, hash string) error {
 	err := t.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
 		return t.Auth.SetPassword(ctx, tx, identity.Root(), user, hash)
 	})

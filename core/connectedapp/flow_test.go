@@ -15,20 +15,20 @@ import (
 	"armature/core/document"
 	"armature/core/egress"
 	"armature/core/fault"
-	"armature/core/host"
-	"armature/core/host/hosttest"
 	"armature/core/identity"
 	"armature/core/scope"
+	"armature/core/sites"
+	"armature/core/sites/sitetest"
 )
 
 const methods = "/api/method/framework.integrations.doctype.connected_app.connected_app."
 
 // world is a site with an app of a provider.
 type world struct {
-	*hosttest.Server
+	*sitetest.Server
 	provider *provider
 	app      string
-	user     *hosttest.Client // ada@example.com
+	user     *sitetest.Client // ada@example.com
 	clock    *clock
 }
 
@@ -52,7 +52,7 @@ func (c *clock) pass(d time.Duration) {
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	c := &clock{}
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		w := &world{Server: s, provider: newProvider(t), clock: c}
 		w.configure(t, "allowed_private_hosts", []string{w.provider.host()})
 		w.app = s.Admin.Post("/api/resource/Connected App", map[string]any{
@@ -63,7 +63,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 		}).Data(t)["name"].(string)
 		w.user = s.User(t, "ada@example.com")
 		test(t, w)
-	}, func(cfg *host.Config) { cfg.Clock = c.now })
+	}, func(cfg *sites.Config) { cfg.Clock = c.now })
 }
 
 func (w *world) configure(t *testing.T, key string, value any) {
@@ -80,7 +80,7 @@ func (w *world) configure(t *testing.T, key string, value any) {
 }
 
 // begin starts a flow and returns where the browser has to go.
-func (w *world) begin(t *testing.T, as *hosttest.Client, args map[string]any) *url.URL {
+func (w *world) begin(t *testing.T, as *sitetest.Client, args map[string]any) *url.URL {
 	t.Helper()
 	body := map[string]any{"run_method": "initiate_web_application_flow"}
 	for key, value := range args {
@@ -297,7 +297,7 @@ func TestIssuerOfOwnEndpoints(t *testing.T) {
 
 func TestBeginRefuses(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		begin := func(as *hosttest.Client, args map[string]any) *hosttest.Reply {
+		begin := func(as *sitetest.Client, args map[string]any) *sitetest.Reply {
 			args["run_method"] = "initiate_web_application_flow"
 			return as.Post("/api/resource/Connected App/"+w.app, args)
 		}

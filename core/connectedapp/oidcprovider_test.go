@@ -15,8 +15,8 @@ import (
 
 	"armature/core/connectedapp"
 	"armature/core/egress"
-	"armature/core/host"
-	"armature/core/host/hosttest"
+	"armature/core/sites"
+	"armature/core/sites/sitetest"
 )
 
 // TestOIDCProvider connects to a provider that is nobody's test double: the
@@ -24,7 +24,7 @@ import (
 func TestOIDCProvider(t *testing.T) {
 	install(t)
 	c := &clock{}
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		port := freePort(t)
 		issuer := fmt.Sprintf("http://127.0.0.1:%d", port)
 		w := &world{Server: s, clock: c, user: s.User(t, "ada@example.com")}
@@ -90,7 +90,7 @@ func TestOIDCProvider(t *testing.T) {
 		if text, err := me(); err != nil || !strings.Contains(text, `"ada"`) {
 			t.Errorf("connected anew: %s %v", text, err)
 		}
-	}, func(cfg *host.Config) { cfg.Clock = c.now })
+	}, func(cfg *sites.Config) { cfg.Clock = c.now })
 }
 
 // install fetches the provider by npm, unless it is there.

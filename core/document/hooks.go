@@ -56,7 +56,7 @@ type Beyond interface {
 	Gone(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document) error
 }
 
-// Hooks reacts to events. plugins/dispatch satisfies it for guests, core/host
+// Hooks reacts to events. plugins/dispatch satisfies it for guests, core/sites
 // for the platform's own DocTypes.
 type Hooks interface {
 	// Handles reports whether Run does anything for some event of the DocType.

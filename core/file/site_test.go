@@ -24,11 +24,11 @@ import (
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/file"
-	"armature/core/host/hosttest"
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/method"
 	"armature/core/scope"
+	"armature/core/sites/sitetest"
 	"armature/core/store"
 )
 
@@ -66,7 +66,7 @@ type testSite struct {
 func each(t *testing.T, test func(s *testSite)) {
 	t.Helper()
 	t.Run("SQLite", func(t *testing.T) { test(newSite(t, "")) })
-	t.Run("PostgreSQL", func(t *testing.T) { test(newSite(t, hosttest.Postgres(t))) })
+	t.Run("PostgreSQL", func(t *testing.T) { test(newSite(t, sitetest.Postgres(t))) })
 }
 
 var made atomic.Int64

@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 type obj = map[string]any
 
 // newToDo makes a ToDo and returns its name.
-func newToDo(t testing.TB, c *hosttest.Client, fields obj) string {
+func newToDo(t testing.TB, c *sitetest.Client, fields obj) string {
 	t.Helper()
 	body := obj{"description": "x"}
 	for k, v := range fields {
@@ -27,7 +27,7 @@ func newToDo(t testing.TB, c *hosttest.Client, fields obj) string {
 }
 
 // newDocType makes a custom DocType that System Manager may do everything with.
-func newDocType(t testing.TB, c *hosttest.Client, name string, fields []obj, more obj) {
+func newDocType(t testing.TB, c *sitetest.Client, name string, fields []obj, more obj) {
 	t.Helper()
 	body := obj{"name": name, "module": "Custom", "custom": 1, "fields": fields, "permissions": []obj{{
 		"role": "System Manager", "read": 1, "write": 1, "create": 1, "delete": 1,
@@ -49,7 +49,7 @@ func filters(f ...any) string {
 const todo = "/api/resource/ToDo"
 
 func TestCasesOfReading(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		for i := range 25 {
 			newToDo(t, s.Admin, obj{"description": fmt.Sprint("todo ", i)})
 		}
@@ -144,7 +144,7 @@ func TestCasesOfReading(t *testing.T) {
 }
 
 func TestCasesOfWriting(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		t.Run("6 create", func(t *testing.T) {
 			d := s.Admin.Post(todo, obj{"description": "x"}).Data(t)
 			want := obj{"status": "Open", "priority": "Medium", "docstatus": 0.0, "idx": 0.0, "owner": "Administrator",
@@ -211,7 +211,7 @@ func TestCasesOfWriting(t *testing.T) {
 }
 
 func TestCasesOfLinksAndTables(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		note := s.Admin.Post("/api/resource/Note", obj{"title": "seen", "seen_by": []obj{{"user": "Administrator"}}}).Data(t)
 		s.Admin.Post("/api/resource/Note", obj{"title": "unseen"}).OK(t)
 		s.User(t, "jane@example.com")
@@ -275,7 +275,7 @@ func TestCasesOfLinksAndTables(t *testing.T) {
 }
 
 func TestCasesOfDocTypes(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		t.Run("16 between whole days", func(t *testing.T) {
 			newDocType(t, s.Admin, "Happening", []obj{{"fieldname": "at", "fieldtype": "Datetime"}}, nil)
 			for _, at := range []string{"2016-07-05 23:59:59", "2016-07-06 00:00:00", "2016-07-07 23:59:59", "2016-07-08 00:00:00"} {
@@ -369,7 +369,7 @@ func TestCasesOfDocTypes(t *testing.T) {
 	})
 }
 
-func submitting(t *testing.T, s *hosttest.Server) {
+func submitting(t *testing.T, s *sitetest.Server) {
 	newDocType(t, s.Admin, "Contract", []obj{
 		{"fieldname": "terms", "fieldtype": "Data"}, {"fieldname": "remark", "fieldtype": "Data", "allow_on_submit": 1},
 	}, obj{"is_submittable": 1, "permissions": []obj{{"role": "System Manager", "read": 1, "write": 1, "create": 1, "delete": 1,
@@ -392,7 +392,7 @@ func submitting(t *testing.T, s *hosttest.Server) {
 }
 
 func TestOddNames(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Odd", []obj{{"fieldname": "note", "fieldtype": "Data"}}, obj{"autoname": "Prompt"})
 		for _, name := range []string{"a/b", "a%2Fb", `quo"te's`, "emoji 🦀", "semi;colon--", "per%cent", "plus+sign", "問い合わせ", "a b", "back\\slash", "q?x=1#y", "../up", "%"} {
 			t.Run(name, func(t *testing.T) {

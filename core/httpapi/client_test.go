@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 const client = "/api/method/framework.client."
 
 func TestBatch(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Box", []obj{{"fieldname": "size", "fieldtype": "Int"}}, obj{"autoname": "Prompt"})
 		box := func(op, name string, doc obj) obj { return obj{"op": op, "doctype": "Box", "name": name, "doc": doc} }
 		names := func() []any { return s.Admin.Get("/api/resource/Box", "order_by", "name asc").Column(t, "name") }
@@ -56,7 +56,7 @@ func TestBatch(t *testing.T) {
 }
 
 func TestQuestionsAboutDocuments(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		ann := s.User(t, "ann@example.com")
 		own, other := newToDo(t, ann, nil), newToDo(t, s.Admin, nil)
 

@@ -5,16 +5,16 @@ import (
 	"sync"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // Many clients change one document at once without saying which version they
 // saw: the last one wins and nobody fails.
 func TestConcurrentUpdatesOfOneDocument(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		path := todo + "/" + newToDo(t, s.Admin, nil)
 		const writers, rounds = 8, 10
-		replies := make([][]*hosttest.Reply, writers)
+		replies := make([][]*sitetest.Reply, writers)
 		var wg sync.WaitGroup
 		for w := range writers {
 			wg.Go(func() {

@@ -6,15 +6,15 @@ import (
 
 	"armature/core/access"
 	"armature/core/document"
-	"armature/core/host"
-	"armature/core/host/hosttest"
 	"armature/core/method"
+	"armature/core/sites"
+	"armature/core/sites/sitetest"
 )
 
 // TestDefaults: what is sent beats the default, null does not, and rows that are
 // added later have theirs.
 func TestDefaults(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Line", []obj{{"fieldname": "on", "fieldtype": "Check", "default": "1"}, {"fieldname": "n", "fieldtype": "Int", "default": "7"}},
 			obj{"istable": 1, "permissions": nil})
 		newDocType(t, s.Admin, "Form", []obj{{"fieldname": "on", "fieldtype": "Check", "default": "1"},
@@ -44,7 +44,7 @@ func TestDefaults(t *testing.T) {
 
 // setter stands where plugins do and sets fields before the write, child tables
 // and what is not its own among them.
-type setter struct{ tenant *host.Tenant }
+type setter struct{ tenant *sites.Tenant }
 
 func (h *setter) Open(string, string) (method.Invoker, document.Hooks, error) { return nil, h, nil }
 func (h *setter) Shut(string)                                                 {}
@@ -65,7 +65,7 @@ func (h *setter) Run(_ context.Context, ev *document.Event) error {
 
 func TestEventSetsFields(t *testing.T) {
 	h := &setter{}
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		h.tenant = s.Tenant
 		d := s.Admin.Post("/api/resource/Note", obj{"title": "x"}).Data(t)
 		if d["public"] != 1.0 || d["owner"] != "Administrator" || d["docstatus"] != 0.0 {
@@ -79,5 +79,5 @@ func TestEventSetsFields(t *testing.T) {
 		if second["user"] != "Guest" || second["idx"] != 2.0 || second["parent"] != d["name"] || second["owner"] != "Administrator" || second["creation"] == nil {
 			t.Errorf("row %v", second)
 		}
-	}, func(c *host.Config) { c.Plugins = h })
+	}, func(c *sites.Config) { c.Plugins = h })
 }

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 func TestDescription(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Line Item", []obj{{"fieldname": "item", "fieldtype": "Data"}}, obj{"istable": 1, "permissions": []obj{}})
 		newDocType(t, s.Admin, "Sales Order", []obj{
 			{"fieldname": "state", "fieldtype": "Select", "options": "New\nPaid"},
@@ -41,7 +41,7 @@ func TestDescription(t *testing.T) {
 // TestDescriptionOfRows: the fields of rows are shown at the levels of the documents
 // that they are in.
 func TestDescriptionOfRows(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Cost Line", []obj{
 			{"fieldname": "item", "fieldtype": "Data"}, {"fieldname": "margin", "fieldtype": "Float", "permlevel": 1},
 		}, obj{"istable": 1, "permissions": []obj{}})

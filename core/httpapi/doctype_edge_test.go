@@ -4,13 +4,13 @@ import (
 	"math"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestEmptyInUniqueField: no text in a unique field is no value, however it is
 // sent; what is not nullable is the empty string, and then unique too.
 func TestEmptyInUniqueField(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Sheet", []obj{
 			{"fieldname": "code", "fieldtype": "Data", "unique": 1},
 			{"fieldname": "note", "fieldtype": "Data", "not_nullable": 1},
@@ -35,7 +35,7 @@ func TestEmptyInUniqueField(t *testing.T) {
 // TestFieldnamesOfTheDatabase: a field may have the name of a column that a
 // database gives every table, or of a word of its language.
 func TestFieldnamesOfTheDatabase(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		fields, doc := []obj{}, obj{"name": "one"}
 		for _, name := range []string{"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", "oid", "rowid", "order", "select", "user", "table"} {
 			fields = append(fields, obj{"fieldname": name, "fieldtype": "Data"})
@@ -59,7 +59,7 @@ func TestFieldnamesOfTheDatabase(t *testing.T) {
 
 // TestSumTooBig: a sum that no number can hold is the client's mistake.
 func TestSumTooBig(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Heap", []obj{{"fieldname": "n", "fieldtype": "Long Int"}}, nil)
 		for range 2 {
 			s.Admin.Post("/api/resource/Heap", obj{"n": int64(math.MaxInt64)}).OK(t)

@@ -5,13 +5,13 @@ import (
 	"reflect"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestNumberedNames: names of an autoincrement DocType are numbers wherever
 // they are compared and sorted.
 func TestNumberedNames(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Ticket", []obj{{"fieldname": "kind", "fieldtype": "Data"}}, obj{"autoname": "autoincrement"})
 		newDocType(t, s.Admin, "Reply", []obj{{"fieldname": "ticket", "fieldtype": "Link", "options": "Ticket"}}, nil)
 		for i := range 12 {
@@ -65,7 +65,7 @@ func TestNumberedNames(t *testing.T) {
 // TestNewFieldsOfOldDocuments: documents from before a number field have its
 // default, and keep their own values when a field comes back.
 func TestNewFieldsOfOldDocuments(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Old", []obj{{"fieldname": "a", "fieldtype": "Data"}}, obj{"autoname": "Prompt"})
 		s.Admin.Post("/api/resource/Old", obj{"name": "before"}).OK(t)
 		fields := []obj{
@@ -101,10 +101,10 @@ func TestNewFieldsOfOldDocuments(t *testing.T) {
 
 // TestDefinitionNamesFields: what a definition says of fields names fields.
 func TestDefinitionNamesFields(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		fields := []obj{{"fieldname": "kind", "fieldtype": "Data"}, {"fieldname": "one", "fieldtype": "Dynamic Link", "options": "kind"}}
 		newDocType(t, s.Admin, "Naming Fields", fields, nil)
-		put := func(body obj) *hosttest.Reply { return s.Admin.Put("/api/resource/DocType/Naming%20Fields", body) }
+		put := func(body obj) *sitetest.Reply { return s.Admin.Put("/api/resource/DocType/Naming%20Fields", body) }
 		for _, key := range []string{"title_field", "search_fields", "image_field", "subject_field", "sort_field"} {
 			put(obj{key: "nothing"}).Fails(t, 417, "ValidationError")
 			put(obj{key: "kind"}).OK(t)
@@ -118,7 +118,7 @@ func TestDefinitionNamesFields(t *testing.T) {
 // TestLikeOnOtherTypes: a pattern is compared with what a client sees of a
 // value, dates and numbers included.
 func TestLikeOnOtherTypes(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Alike", []obj{{"fieldname": "d", "fieldtype": "Date"}, {"fieldname": "m", "fieldtype": "Datetime"}, {"fieldname": "n", "fieldtype": "Int"}}, obj{"autoname": "Prompt"})
 		s.Admin.Post("/api/resource/Alike", obj{"name": "a", "d": "2024-01-31", "m": "2024-01-31 10:20:30.5", "n": 120}).OK(t)
 		s.Admin.Post("/api/resource/Alike", obj{"name": "b", "d": "2024-02-01", "m": "2023-01-31 10:20:30", "n": 21}).OK(t)
@@ -135,7 +135,7 @@ func TestLikeOnOtherTypes(t *testing.T) {
 
 // TestSmallRules: single rules of the reference's tables.
 func TestSmallRules(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		t.Run("a child table is listed through a parent", func(t *testing.T) {
 			s.Admin.On(t).Get("/api/resource/DocField", "limit", "1").Fails(t, 403, "PermissionError")
 			s.Admin.On(t).Get("/api/resource/DocField", "limit", "1", "parent", "ToDo").Fails(t, 403, "PermissionError")
@@ -152,7 +152,7 @@ func TestSmallRules(t *testing.T) {
 		})
 		t.Run("who am I", func(t *testing.T) {
 			path := "/api/method/framework.realtime.get_user_info"
-			for who, c := range map[string]*hosttest.Client{"Administrator": s.Admin, "Guest": s.Guest} {
+			for who, c := range map[string]*sitetest.Client{"Administrator": s.Admin, "Guest": s.Guest} {
 				if got := fmt.Sprint(c.On(t).Get(path).Message(t)); got != fmt.Sprint(obj{"user": who}) {
 					t.Errorf("%s is %s", who, got)
 				}

@@ -14,14 +14,14 @@ import (
 	_ "modernc.org/sqlite"
 
 	"armature/core/document"
-	"armature/core/host"
-	"armature/core/host/hosttest"
+	"armature/core/sites"
+	"armature/core/sites/sitetest"
 )
 
 // TestIndexSwitchedOff: an index that no field asks for any more refuses
 // nothing, whether the field lost the switch or left the definition.
 func TestIndexSwitchedOff(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		field := func(change obj) []obj {
 			f := obj{"fieldname": "code", "fieldtype": "Int"}
 			for k, v := range change {
@@ -51,7 +51,7 @@ func TestIndexSwitchedOff(t *testing.T) {
 // TestDeletedAndMadeWithOtherTypes: a DocType made again under the name of a
 // deleted one has the types it asks for; what still fits is back.
 func TestDeletedAndMadeWithOtherTypes(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		remake := func(fields ...obj) {
 			t.Helper()
 			if r := s.Admin.Delete("/api/resource/DocType/Again"); r.Status != 202 {
@@ -101,7 +101,7 @@ func TestDeletedAndMadeWithOtherTypes(t *testing.T) {
 // TestTableOfAnotherName: a new DocType does not find the documents of a deleted
 // one whose name differs in what table names leave out.
 func TestTableOfAnotherName(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		fields := []obj{{"fieldname": "a", "fieldtype": "Data"}}
 		newDocType(t, s.Admin, "Pay Roll", fields, obj{"autoname": "Prompt"})
 		s.Admin.Post("/api/resource/Pay%20Roll", obj{"name": "secret"}).OK(t)
@@ -124,12 +124,12 @@ func TestTableOfAnotherName(t *testing.T) {
 // leaves nothing half done; documents are read meanwhile; afterwards it works.
 func TestDocTypeChangeWaitsBriefly(t *testing.T) {
 	const wait = 300 * time.Millisecond
-	var layout host.Layout
-	impatient := func(c *host.Config) {
+	var layout sites.Layout
+	impatient := func(c *sites.Config) {
 		c.Store.LockWait, c.Store.WriteWait = wait, wait
 		layout = c.Layout
 	}
-	test := func(t *testing.T, s *hosttest.Server, hold func(t *testing.T) (letGo func())) {
+	test := func(t *testing.T, s *sitetest.Server, hold func(t *testing.T) (letGo func())) {
 		newDocType(t, s.Admin, "Held", []obj{{"fieldname": "a", "fieldtype": "Data"}}, obj{"autoname": "Prompt"})
 		s.Admin.Post("/api/resource/Held", obj{"name": "one", "a": "x"}).OK(t)
 		changes := []obj{
@@ -166,17 +166,17 @@ func TestDocTypeChangeWaitsBriefly(t *testing.T) {
 		}
 	}
 	t.Run("SQLite, held by another process", func(t *testing.T) {
-		s := hosttest.New(t, "", impatient)
+		s := sitetest.New(t, "", impatient)
 		db := openRaw(t, "sqlite", filepath.Join(layout.Site(s.Tenant.Site.Name), "site.db"))
 		test(t, s, func(t *testing.T) func() { return holdRaw(t, db, "BEGIN IMMEDIATE") })
 	})
 	t.Run("SQLite, held by this process", func(t *testing.T) {
-		s := hosttest.New(t, "", impatient)
+		s := sitetest.New(t, "", impatient)
 		test(t, s, func(t *testing.T) func() { return holdWriter(t, s.Tenant.Store) })
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
-		database := hosttest.Postgres(t)
-		s := hosttest.New(t, database, impatient)
+		database := sitetest.Postgres(t)
+		s := sitetest.New(t, database, impatient)
 		db := openRaw(t, "pgx", database)
 		lock := fmt.Sprintf(`LOCK TABLE "site_%s".d_held IN ROW EXCLUSIVE MODE`, s.Tenant.Site.Name)
 		test(t, s, func(t *testing.T) func() { return holdRaw(t, db, "BEGIN", lock) })

@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // definition reads a DocType as a client does before it changes it.
-func definition(t testing.TB, c *hosttest.Client, name string) (fields []any) {
+func definition(t testing.TB, c *sitetest.Client, name string) (fields []any) {
 	t.Helper()
 	return c.Get("/api/resource/DocType/" + name).Data(t)["fields"].([]any)
 }
@@ -32,12 +32,12 @@ func withField(fields []any, name string, change obj) []any {
 }
 
 func TestDocTypeChanges(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Item", []obj{{"fieldname": "code", "fieldtype": "Data"}, {"fieldname": "size", "fieldtype": "Data"}}, obj{"autoname": "Prompt"})
 		for i, size := range []any{"1", "2.0", "large", nil, "1"} {
 			s.Admin.Post("/api/resource/Item", obj{"name": fmt.Sprint("i", i), "code": "c", "size": size}).OK(t)
 		}
-		change := func(t *testing.T, body obj) *hosttest.Reply {
+		change := func(t *testing.T, body obj) *sitetest.Reply {
 			t.Helper()
 			return s.Admin.On(t).Put("/api/resource/DocType/Item", body)
 		}
@@ -118,9 +118,9 @@ func TestDocTypeChanges(t *testing.T) {
 // TestDocTypesChangedAtOnce: several administrators make and change DocTypes at
 // the same time; every change that is answered is there.
 func TestDocTypesChangedAtOnce(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		const admins = 4
-		replies := make([][]*hosttest.Reply, admins)
+		replies := make([][]*sitetest.Reply, admins)
 		newDocType(t, s.Admin, "Shared One", nil, nil)
 		var wg sync.WaitGroup
 		for a := range admins {
@@ -155,7 +155,7 @@ func TestDocTypesChangedAtOnce(t *testing.T) {
 // TestDocTypeChangesUnderLoad: nobody who reads and writes documents notices
 // that their DocType changes.
 func TestDocTypeChangesUnderLoad(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		const workers, changes = 8, 6
 		newDocType(t, s.Admin, "Busy", []obj{{"fieldname": "n", "fieldtype": "Int"}}, obj{"autoname": "Prompt"})
 		var stop atomic.Bool
@@ -166,7 +166,7 @@ func TestDocTypeChangesUnderLoad(t *testing.T) {
 			wg.Go(func() {
 				for i := 0; !stop.Load() && failed[w] == ""; i++ {
 					name := fmt.Sprintf("w%d-%d", w, i)
-					for _, r := range []*hosttest.Reply{
+					for _, r := range []*sitetest.Reply{
 						s.Admin.Post("/api/resource/Busy", obj{"name": name, "n": i}),
 						s.Admin.Put("/api/resource/Busy/"+name, obj{"n": i + 1}),
 						s.Admin.Get("/api/resource/Busy/" + name),

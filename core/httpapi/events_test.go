@@ -8,16 +8,16 @@ import (
 	"testing"
 
 	"armature/core/document"
-	"armature/core/host"
-	"armature/core/host/hosttest"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/sites"
+	"armature/core/sites/sitetest"
 )
 
 // recorder stands where plugins do and notes the events of one DocType.
 type recorder struct {
 	doctype string
-	tenant  *host.Tenant // to save more documents from an event
+	tenant  *sites.Tenant // to save more documents from an event
 
 	mu     sync.Mutex
 	events []string
@@ -55,9 +55,9 @@ func (r *recorder) took() []string {
 	return events
 }
 
-func eachWithEvents(t *testing.T, test func(t *testing.T, s *hosttest.Server, r *recorder)) {
+func eachWithEvents(t *testing.T, test func(t *testing.T, s *sitetest.Server, r *recorder)) {
 	rec := &recorder{}
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Deed", []obj{{"fieldname": "note", "fieldtype": "Data", "allow_on_submit": 1}},
 			obj{"is_submittable": 1, "permissions": []obj{{"role": "System Manager", "read": 1, "write": 1, "create": 1,
 				"delete": 1, "submit": 1, "cancel": 1, "amend": 1}}})
@@ -65,13 +65,13 @@ func eachWithEvents(t *testing.T, test func(t *testing.T, s *hosttest.Server, r 
 		rec.doctype, rec.tenant, rec.refuse, rec.events = "Deed", s.Tenant, "", nil
 		rec.mu.Unlock()
 		test(t, s, rec)
-	}, func(c *host.Config) { c.Plugins = rec })
+	}, func(c *sites.Config) { c.Plugins = rec })
 }
 
 // TestOrderOfEvents follows a document through its life (reference, section
 // 2.6).
 func TestOrderOfEvents(t *testing.T) {
-	eachWithEvents(t, func(t *testing.T, s *hosttest.Server, rec *recorder) {
+	eachWithEvents(t, func(t *testing.T, s *sitetest.Server, rec *recorder) {
 		const path = "/api/resource/Deed/"
 		create := func(body obj) string { return path + s.Admin.Post("/api/resource/Deed", body).Data(t)["name"].(string) }
 		expect := func(what string, want ...string) {
@@ -105,7 +105,7 @@ func TestOrderOfEvents(t *testing.T) {
 
 // TestRefusedByEvent: whichever event refuses, nothing is stored.
 func TestRefusedByEvent(t *testing.T) {
-	eachWithEvents(t, func(t *testing.T, s *hosttest.Server, rec *recorder) {
+	eachWithEvents(t, func(t *testing.T, s *sitetest.Server, rec *recorder) {
 		for _, name := range []string{"before_insert", "validate", "before_save", "after_insert", "on_update", "on_change"} {
 			rec.mu.Lock()
 			rec.refuse = name
@@ -122,7 +122,7 @@ func TestRefusedByEvent(t *testing.T) {
 
 // TestEventsWithoutEnd: an event that causes itself ends, and nothing is stored.
 func TestEventsWithoutEnd(t *testing.T) {
-	eachWithEvents(t, func(t *testing.T, s *hosttest.Server, _ *recorder) {
+	eachWithEvents(t, func(t *testing.T, s *sitetest.Server, _ *recorder) {
 		s.Admin.Post("/api/resource/Deed", obj{"note": "for ever"}).Fails(t, 417, "ValidationError")
 		if got := s.Admin.Get("/api/resource/Deed").List(t); len(got) != 0 {
 			t.Errorf("stored %v", got)

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"armature/core/fault"
-	"armature/core/host/hosttest"
 	"armature/core/method"
+	"armature/core/sites/sitetest"
 )
 
 // TestGuestLearnsTheType: of an error that nobody intended a Guest is told the
@@ -25,7 +25,7 @@ func TestGuestLearnsTheType(t *testing.T) {
 		methods = append(methods, &method.Method{Path: "test." + name, AllowGuest: true,
 			Func: func(context.Context, *method.Call) (any, error) { return nil, err }})
 	}
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		for name := range causes {
 			r := s.Guest.Get("/api/method/test." + name)
 			switch {
@@ -35,5 +35,5 @@ func TestGuestLearnsTheType(t *testing.T) {
 				t.Errorf("%s: %d %s", name, r.Status, r.Text)
 			}
 		}
-	}, hosttest.WithMethods(methods...))
+	}, sitetest.WithMethods(methods...))
 }

@@ -6,12 +6,12 @@ import (
 	"reflect"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // hiddenSite has orders with lines, a table of level 1 and fields of level 1,
 // projects of which a User Permission hides one, and a tree with a hidden node.
-func hiddenSite(t *testing.T, s *hosttest.Server) (ann *hosttest.Client) {
+func hiddenSite(t *testing.T, s *sitetest.Server) (ann *sitetest.Client) {
 	t.Helper()
 	rules := func(more ...obj) []obj {
 		return append([]obj{
@@ -60,7 +60,7 @@ func hiddenSite(t *testing.T, s *hosttest.Server) (ann *hosttest.Client) {
 }
 
 func TestHiddenParents(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		ann := hiddenSite(t, s)
 		lines := "/api/resource/Line"
 		got := ann.Get(lines, "parent", "Order", "fields", []string{"parent", "item", "cost", "parentfield"}, "order_by", "item asc").List(t)
@@ -100,7 +100,7 @@ func TestHiddenParents(t *testing.T) {
 }
 
 func TestHiddenPaths(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		ann := hiddenSite(t, s)
 		newDocType(t, s.Admin, "Task", []obj{{"fieldname": "project", "fieldtype": "Link", "options": "Project", "ignore_user_permissions": 1}},
 			obj{"autoname": "Prompt", "permissions": []obj{{"role": "System Manager", "read": 1, "write": 1, "create": 1}, {"role": "All", "read": 1, "write": 1, "create": 1}}})
@@ -156,7 +156,7 @@ func TestHiddenPaths(t *testing.T) {
 }
 
 func TestHiddenLevels(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		ann := hiddenSite(t, s)
 		order := "/api/resource/Order"
 		for _, field := range []string{"`tabLine`.cost", "`tabLine`.`cost`", "lines.cost", "tabLine.cost", "secret_lines.item", "project.margin", "sum(lines.cost) as x", "max(secret_lines.cost) as x"} {
@@ -194,13 +194,13 @@ func TestHiddenLevels(t *testing.T) {
 }
 
 // permission is the name of the User Permission for a DocType.
-func permission(t *testing.T, s *hosttest.Server, allow string) string {
+func permission(t *testing.T, s *sitetest.Server, allow string) string {
 	t.Helper()
 	return s.Admin.Get("/api/resource/User Permission", "filters", `[["allow","=","`+allow+`"]]`).Column(t, "name")[0].(string)
 }
 
 func TestHiddenSources(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		ann := hiddenSite(t, s)
 		s.Admin.Delete("/api/resource/User Permission/" + url.PathEscape(permission(t, s, "Order")))
 		s.Admin.Post("/api/resource/Project", obj{"name": "third", "budget": 33, "margin": 3}).OK(t)
@@ -234,7 +234,7 @@ func TestHiddenSources(t *testing.T) {
 }
 
 func TestHiddenNodes(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		ann := hiddenSite(t, s)
 		s.Admin.Delete("/api/resource/User Permission/" + url.PathEscape(permission(t, s, "Order")))
 		// Ann sees the world but not the North, and of it Oslo.

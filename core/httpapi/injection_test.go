@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // attacks are texts that mean something to a database, wherever they end up in
@@ -22,7 +22,7 @@ var attacks = []string{
 // or a value. Each is refused or taken literally: never a 5xx, never a row that
 // the literal reading does not give, and the bait is unharmed.
 func TestInjection(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Bait", []obj{{"fieldname": "value", "fieldtype": "Data"}, {"fieldname": "size", "fieldtype": "Int"}}, obj{"autoname": "Prompt"})
 		s.Admin.Post("/api/resource/Bait", obj{"name": "bait", "value": "secret"}).OK(t)
 		const path = "/api/resource/Bait"
@@ -37,82 +37,82 @@ func TestInjection(t *testing.T) {
 		places := []struct {
 			name  string
 			empty bool // no row comes, and nothing of the bait
-			do    func(c *hosttest.Client, a string) *hosttest.Reply
+			do    func(c *sitetest.Client, a string) *sitetest.Reply
 		}{
-			{"fields", true, func(c *hosttest.Client, a string) *hosttest.Reply { return c.Get(path, "fields", []string{a}) }},
-			{"alias", true, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"fields", true, func(c *sitetest.Client, a string) *sitetest.Reply { return c.Get(path, "fields", []string{a}) }},
+			{"alias", true, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Get(path, "fields", []string{"name as " + a})
 			}},
-			{"aggregate", true, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"aggregate", true, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Get(path, "fields", []obj{{a: "name", "as": "n"}})
 			}},
-			{"aggregate's field", true, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"aggregate's field", true, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Get(path, "fields", []obj{{"COUNT": a, "as": "n"}})
 			}},
-			{"aggregate's alias", true, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"aggregate's alias", true, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Get(path, "fields", []obj{{"COUNT": "name", "as": a}})
 			}},
-			{"filter's field", true, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"filter's field", true, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Get(path, "filters", text([]any{[]any{a, "=", "x"}}))
 			}},
-			{"filter's operator", true, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"filter's operator", true, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Get(path, "filters", text([]any{[]any{"name", a, "x"}}))
 			}},
-			{"filter's value", true, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"filter's value", true, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Get(path, "filters", text([]any{[]any{"name", "=", a}}))
 			}},
-			{"like's pattern", true, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"like's pattern", true, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Get(path, "filters", text([]any{[]any{"name", "like", a}}))
 			}},
-			{"in's values", true, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"in's values", true, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Get(path, "filters", text([]any{[]any{"name", "in", []string{a, a + "x"}}}))
 			}},
-			{"number's value", true, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"number's value", true, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Get(path, "filters", text([]any{[]any{"size", ">", a}}))
 			}},
-			{"filter's DocType", true, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"filter's DocType", true, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Get(path, "filters", text([]any{[]any{a, "name", "=", "x"}}))
 			}},
-			{"or_filters", true, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"or_filters", true, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Get(path, "or_filters", text(obj{a: "x"}))
 			}},
-			{"filters as text", true, func(c *hosttest.Client, a string) *hosttest.Reply { return c.Get(path, "filters", a) }},
-			{"order_by", false, func(c *hosttest.Client, a string) *hosttest.Reply { return c.Get(path, "order_by", a) }},
-			{"order_by's direction", false, func(c *hosttest.Client, a string) *hosttest.Reply { return c.Get(path, "order_by", "name "+a) }},
-			{"group_by", true, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"filters as text", true, func(c *sitetest.Client, a string) *sitetest.Reply { return c.Get(path, "filters", a) }},
+			{"order_by", false, func(c *sitetest.Client, a string) *sitetest.Reply { return c.Get(path, "order_by", a) }},
+			{"order_by's direction", false, func(c *sitetest.Client, a string) *sitetest.Reply { return c.Get(path, "order_by", "name "+a) }},
+			{"group_by", true, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Get(path, "group_by", a, "fields", []obj{{"COUNT": "name", "as": "n"}})
 			}},
-			{"limit", false, func(c *hosttest.Client, a string) *hosttest.Reply { return c.Get(path, "limit_page_length", a) }},
-			{"limit_start", false, func(c *hosttest.Client, a string) *hosttest.Reply { return c.Get(path, "limit_start", a) }},
-			{"parent", true, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"limit", false, func(c *sitetest.Client, a string) *sitetest.Reply { return c.Get(path, "limit_page_length", a) }},
+			{"limit_start", false, func(c *sitetest.Client, a string) *sitetest.Reply { return c.Get(path, "limit_start", a) }},
+			{"parent", true, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Get("/api/resource/DocField", "parent", a)
 			}},
-			{"expand", false, func(c *hosttest.Client, a string) *hosttest.Reply { return c.Get(path, "expand", []string{a}) }},
-			{"DocType", true, func(c *hosttest.Client, a string) *hosttest.Reply { return c.Get("/api/resource/" + esc(a)) }},
-			{"name", true, func(c *hosttest.Client, a string) *hosttest.Reply { return c.Get(path + "/" + esc(a)) }},
-			{"name to delete", true, func(c *hosttest.Client, a string) *hosttest.Reply { return c.Delete(path + "/" + esc(a)) }},
-			{"method", true, func(c *hosttest.Client, a string) *hosttest.Reply { return c.Get("/api/method/" + esc(a)) }},
-			{"document method", true, func(c *hosttest.Client, a string) *hosttest.Reply { return c.Get(path+"/bait", "run_method", a) }},
-			{"get_value's field", true, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"expand", false, func(c *sitetest.Client, a string) *sitetest.Reply { return c.Get(path, "expand", []string{a}) }},
+			{"DocType", true, func(c *sitetest.Client, a string) *sitetest.Reply { return c.Get("/api/resource/" + esc(a)) }},
+			{"name", true, func(c *sitetest.Client, a string) *sitetest.Reply { return c.Get(path + "/" + esc(a)) }},
+			{"name to delete", true, func(c *sitetest.Client, a string) *sitetest.Reply { return c.Delete(path + "/" + esc(a)) }},
+			{"method", true, func(c *sitetest.Client, a string) *sitetest.Reply { return c.Get("/api/method/" + esc(a)) }},
+			{"document method", true, func(c *sitetest.Client, a string) *sitetest.Reply { return c.Get(path+"/bait", "run_method", a) }},
+			{"get_value's field", true, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Get(client+"get_value", "doctype", "Bait", "fieldname", a, "filters", text(obj{"name": "x"}))
 			}},
-			{"set_value's field", false, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"set_value's field", false, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Post(client+"set_value", obj{"doctype": "Bait", "name": "bait", "fieldname": a, "value": "x"})
 			}},
-			{"key of a document", false, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"key of a document", false, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Put(path+"/bait", obj{a: "x"})
 			}},
-			{"rename", false, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"rename", false, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Post(client+"rename_doc", obj{"doctype": "Bait", "old_name": a, "new_name": "x"})
 			}},
-			{"table_name of a DocType", false, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"table_name of a DocType", false, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Put("/api/resource/DocType/Bait", obj{"table_name": a})
 			}},
-			{"fieldname of a DocType", false, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"fieldname of a DocType", false, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Post("/api/resource/DocType", obj{"name": "Odd", "module": "Custom", "custom": 1,
 					"fields": []obj{{"fieldname": a, "fieldtype": "Data"}}})
 			}},
-			{"name of a DocType", false, func(c *hosttest.Client, a string) *hosttest.Reply {
+			{"name of a DocType", false, func(c *sitetest.Client, a string) *sitetest.Reply {
 				return c.Post("/api/resource/DocType", obj{"name": a, "module": "Custom", "custom": 1})
 			}},
 		}
@@ -138,7 +138,7 @@ func TestInjection(t *testing.T) {
 
 // TestStoredAttacks keeps what looks like an attack as the text it is.
 func TestStoredAttacks(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Bait", []obj{{"fieldname": "value", "fieldtype": "Code"}}, obj{"autoname": "Prompt"})
 		for _, a := range attacks {
 			if strings.ContainsAny(a, "\x00") {

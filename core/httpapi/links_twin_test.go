@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestLinksOfOtherProcesses: what a DocType links to that another process has just
 // made is kept from being deleted and cancelled here, and the links follow a
 // rename: this process need not have heard of the DocType.
 func TestLinksOfOtherProcesses(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		twin := s.Twin(t)
 		title := []obj{{"fieldname": "title", "fieldtype": "Data"}}
 		rights := []obj{{"role": "System Manager", "read": 1, "write": 1, "create": 1, "delete": 1, "submit": 1, "cancel": 1}}
@@ -44,7 +44,7 @@ func TestLinksOfOtherProcesses(t *testing.T) {
 // TestChildTablesOfOtherProcesses: a child table that another process has just put
 // into a DocType is not deleted here.
 func TestChildTablesOfOtherProcesses(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		twin := s.Twin(t)
 		newDocType(t, s.Admin, "Row", []obj{{"fieldname": "title", "fieldtype": "Data"}}, obj{"istable": 1, "permissions": []obj{}})
 		twin.Admin.Get("/api/resource/DocType/Row").OK(t)

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"armature/core/fault"
-	"armature/core/host/hosttest"
 	"armature/core/method"
+	"armature/core/sites/sitetest"
 )
 
 // caseMethods are methods as a plugin could have them.
@@ -27,7 +27,7 @@ var caseMethods = []*method.Method{
 }
 
 func TestCasesOfMethods(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		const call = "/api/method/"
 		ann := s.User(t, "ann@example.com")
 		notes := func(title string) int {
@@ -47,7 +47,7 @@ func TestCasesOfMethods(t *testing.T) {
 			}
 		})
 		t.Run("45 get_logged_user", func(t *testing.T) {
-			for _, c := range []*hosttest.Client{ann, ann.Basic()} {
+			for _, c := range []*sitetest.Client{ann, ann.Basic()} {
 				if got := c.Get(call + "framework.auth.get_logged_user").Message(t); got != "ann@example.com" {
 					t.Errorf("got %v", got)
 				}
@@ -121,5 +121,5 @@ func TestCasesOfMethods(t *testing.T) {
 				t.Error("a POST left nothing behind")
 			}
 		})
-	}, hosttest.WithMethods(caseMethods...))
+	}, sitetest.WithMethods(caseMethods...))
 }

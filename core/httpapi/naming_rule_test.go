@@ -3,12 +3,12 @@ package httpapi_test
 import (
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 func TestDocumentNamingRules(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
-		rule := func(body obj) *hosttest.Reply {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
+		rule := func(body obj) *sitetest.Reply {
 			body["document_type"] = "ToDo"
 			return s.Admin.Post("/api/resource/Document%20Naming%20Rule", body)
 		}

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 func TestNestedRows(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		const notes = "/api/resource/Note"
 		seen := func(users ...string) []obj {
 			rows := []obj{}

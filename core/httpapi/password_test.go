@@ -6,14 +6,14 @@ import (
 
 	"armature/core/doctype"
 	"armature/core/document"
-	"armature/core/host/hosttest"
 	"armature/core/query"
+	"armature/core/sites/sitetest"
 )
 
 // A password in a document is sealed in the database, masked over REST, and
 // readable for a System Manager who asks for it.
 func TestPasswordFields(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Mailbox", []obj{{"fieldname": "password", "fieldtype": "Password"}, {"fieldname": "host", "fieldtype": "Data"}},
 			obj{"permissions": []obj{{"role": "System Manager", "read": 1, "write": 1, "create": 1}, {"role": "All", "read": 1}}})
 		d := s.Admin.Post("/api/resource/Mailbox", obj{"password": "hunter2", "host": "a"}).Data(t)
@@ -49,7 +49,7 @@ func TestPasswordFields(t *testing.T) {
 		if stored() != before {
 			t.Error("the mask replaced the password")
 		}
-		ask := func(c *hosttest.Client, field string) *hosttest.Reply {
+		ask := func(c *sitetest.Client, field string) *sitetest.Reply {
 			return c.On(t).Get("/api/method/framework.client.get_password", "doctype", "Mailbox", "name", d["name"], "fieldname", field)
 		}
 		if got := ask(s.Admin, "password").Message(t); got != "hunter2" {

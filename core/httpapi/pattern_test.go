@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestPatterns: how long one text is matched with a pattern is bounded, since
 // nothing can interrupt it.
 func TestPatterns(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		s.Admin.Post("/api/resource/ToDo", obj{"description": "milk"}).OK(t)
 		for _, test := range []struct {
 			name, pattern string

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 func TestPermissions(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		ann, ben := s.User(t, "ann@example.com"), s.User(t, "ben@example.com")
 		own := newToDo(t, ann, nil)
 		given := newToDo(t, ben, obj{"allocated_to": "ann@example.com"})

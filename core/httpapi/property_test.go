@@ -8,25 +8,25 @@ import (
 	"strings"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestDatabasesAgree asks both databases the same random questions about the
 // same random documents: status, errors and rows must be equal to the byte. A
 // failure prints the question.
 func TestDatabasesAgree(t *testing.T) {
-	database := hosttest.Postgres(t)
-	sites := []*hosttest.Server{hosttest.New(t, ""), hosttest.New(t, database)}
+	database := sitetest.Postgres(t)
+	servers := []*sitetest.Server{sitetest.New(t, ""), sitetest.New(t, database)}
 	const documents, questions = 60, 2000
 	g := &asker{rand.New(rand.NewPCG(7, 11))}
 	for _, doctype := range g.doctypes() {
-		for _, s := range sites {
+		for _, s := range servers {
 			newDocType(t, s.Admin, doctype.name, doctype.fields, doctype.more)
 		}
 	}
 	for i := range documents {
 		values := g.thing(i)
-		for _, s := range sites {
+		for _, s := range servers {
 			s.Admin.Post("/api/resource/Thing", values).OK(t)
 		}
 	}
@@ -34,7 +34,7 @@ func TestDatabasesAgree(t *testing.T) {
 	for range questions {
 		params := g.question()
 		var answers [2]string
-		for i, s := range sites {
+		for i, s := range servers {
 			r := s.Admin.Get("/api/resource/Thing", params...)
 			answers[i] = fmt.Sprint(r.Status, " ", stamps.ReplaceAllString(r.Text, ""))
 			if r.Status != 200 {

@@ -10,18 +10,18 @@ import (
 	"testing"
 	"time"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // onTwo runs a test on one site with two servers, as two processes share one.
-func onTwo(t *testing.T, test func(t *testing.T, servers [2]*hosttest.Server)) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) { test(t, [2]*hosttest.Server{s, s.Twin(t)}) })
+func onTwo(t *testing.T, test func(t *testing.T, servers [2]*sitetest.Server)) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) { test(t, [2]*sitetest.Server{s, s.Twin(t)}) })
 }
 
 // TestStatusUnderRaces: of cancelling a document and submitting one that links to
 // it only one succeeds.
 func TestStatusUnderRaces(t *testing.T) {
-	onTwo(t, func(t *testing.T, on [2]*hosttest.Server) {
+	onTwo(t, func(t *testing.T, on [2]*sitetest.Server) {
 		admin := on[0].Admin
 		rights := []obj{{"role": "System Manager", "read": 1, "write": 1, "create": 1, "delete": 1, "submit": 1, "cancel": 1, "amend": 1}}
 		newDocType(t, admin, "Base", []obj{{"fieldname": "title", "fieldtype": "Data"}}, obj{"autoname": "Prompt", "is_submittable": 1, "permissions": rights})
@@ -32,7 +32,7 @@ func TestStatusUnderRaces(t *testing.T) {
 			on[1].Admin.Post("/api/resource/Part", obj{"name": name, "base": name}).OK(t)
 			var done atomic.Int64
 			atOnce(2, func(i int) {
-				var r *hosttest.Reply
+				var r *sitetest.Reply
 				if i == 0 {
 					r = on[round%2].Admin.Put("/api/resource/Base/"+name, obj{"docstatus": 2})
 				} else {
@@ -56,7 +56,7 @@ func TestStatusUnderRaces(t *testing.T) {
 // TestUniqueUnderRaces: of those who want one value, or one name, at once, one gets
 // it, and the others are told why they do not.
 func TestUniqueUnderRaces(t *testing.T) {
-	onTwo(t, func(t *testing.T, on [2]*hosttest.Server) {
+	onTwo(t, func(t *testing.T, on [2]*sitetest.Server) {
 		newDocType(t, on[0].Admin, "Badge", []obj{{"fieldname": "number", "fieldtype": "Int", "unique": 1}}, nil)
 		newDocType(t, on[0].Admin, "Named", []obj{{"fieldname": "title", "fieldtype": "Data"}}, obj{"autoname": "field:title"})
 		newDocType(t, on[0].Admin, "Numbered", []obj{{"fieldname": "title", "fieldtype": "Data"}}, obj{"autoname": "NUM-.#####"})
@@ -92,7 +92,7 @@ func TestUniqueUnderRaces(t *testing.T) {
 // TestAttachmentsUnderRaces: a document does not get more files than its DocType
 // allows, however they come at once.
 func TestAttachmentsUnderRaces(t *testing.T) {
-	onTwo(t, func(t *testing.T, on [2]*hosttest.Server) {
+	onTwo(t, func(t *testing.T, on [2]*sitetest.Server) {
 		newDocType(t, on[0].Admin, "Folder", []obj{{"fieldname": "title", "fieldtype": "Data"}}, obj{"autoname": "Prompt", "max_attachments": 3})
 		on[0].Admin.Post("/api/resource/Folder", obj{"name": "F"}).OK(t)
 		on[1].Admin.Get("/api/resource/Folder/F")
@@ -128,7 +128,7 @@ func TestAttachmentsUnderRaces(t *testing.T) {
 // TestOppositeOrders: batches that change two documents in opposite orders do not
 // keep each other waiting until a database finds a deadlock.
 func TestOppositeOrders(t *testing.T) {
-	onTwo(t, func(t *testing.T, on [2]*hosttest.Server) {
+	onTwo(t, func(t *testing.T, on [2]*sitetest.Server) {
 		newDocType(t, on[0].Admin, "Purse", []obj{{"fieldname": "sum", "fieldtype": "Int"}}, obj{"autoname": "Prompt"})
 		for _, name := range []string{"a", "b"} {
 			on[0].Admin.Post("/api/resource/Purse", obj{"name": name, "sum": 100}).OK(t)

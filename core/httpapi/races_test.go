@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // atOnce runs fn n times beside each other.
@@ -21,7 +21,7 @@ func atOnce(n int, fn func(i int)) {
 // TestIncrements: a number that is changed relative to what is stored loses
 // nothing and keeps its bounds.
 func TestIncrements(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Item", []obj{{"fieldname": "stock", "fieldtype": "Int"}, {"fieldname": "price", "fieldtype": "Float"},
 			{"fieldname": "note", "fieldtype": "Data"}}, obj{"autoname": "Prompt"})
 		s.Admin.Post("/api/resource/Item", obj{"name": "I", "stock": 50, "price": 1.5}).OK(t)
@@ -59,7 +59,7 @@ func TestIncrements(t *testing.T) {
 
 // TestLinksUnderRaces: what is linked to is not deleted meanwhile.
 func TestLinksUnderRaces(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Target", []obj{{"fieldname": "title", "fieldtype": "Data"}}, obj{"autoname": "Prompt"})
 		newDocType(t, s.Admin, "Pointer", []obj{{"fieldname": "to", "fieldtype": "Link", "options": "Target"}}, nil)
 		const rounds = 30
@@ -69,7 +69,7 @@ func TestLinksUnderRaces(t *testing.T) {
 		atOnce(2, func(side int) {
 			for i := range rounds {
 				name := fmt.Sprint("T", i)
-				var r *hosttest.Reply
+				var r *sitetest.Reply
 				if side == 0 {
 					r = s.Admin.Delete("/api/resource/Target/" + name)
 				} else {
@@ -94,7 +94,7 @@ func TestLinksUnderRaces(t *testing.T) {
 
 // TestRowsUnderRaces: rows that clients add to one document at once are all there.
 func TestRowsUnderRaces(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Line", []obj{{"fieldname": "item", "fieldtype": "Data"}}, obj{"istable": 1, "permissions": []obj{}})
 		newDocType(t, s.Admin, "Bill", []obj{{"fieldname": "lines", "fieldtype": "Table", "options": "Line"}}, obj{"autoname": "Prompt"})
 		s.Admin.Post("/api/resource/Bill", obj{"name": "B"}).OK(t)
@@ -112,7 +112,7 @@ func TestRowsUnderRaces(t *testing.T) {
 
 // TestTreesUnderRaces: two moves do not make a circle.
 func TestTreesUnderRaces(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Place", []obj{{"fieldname": "title", "fieldtype": "Data"}}, obj{"is_tree": 1, "autoname": "field:title"})
 		for round := range 10 {
 			a, b := fmt.Sprint("a", round), fmt.Sprint("b", round)

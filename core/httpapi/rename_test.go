@@ -4,11 +4,11 @@ import (
 	"reflect"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 func TestRename(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "City Alias", []obj{{"fieldname": "alias", "fieldtype": "Data"}}, obj{"istable": 1, "permissions": nil})
 		newDocType(t, s.Admin, "City", []obj{{"fieldname": "title", "fieldtype": "Data"},
 			{"fieldname": "aliases", "fieldtype": "Table", "options": "City Alias"}}, obj{"autoname": "field:title", "track_changes": 1})
@@ -67,7 +67,7 @@ func TestRename(t *testing.T) {
 		})
 		t.Run("refused", func(t *testing.T) {
 			city("Pune")
-			rename := func(c *hosttest.Client, doctype, old, new string) *hosttest.Reply {
+			rename := func(c *sitetest.Client, doctype, old, new string) *sitetest.Reply {
 				return c.Post(client+"rename_doc", obj{"doctype": doctype, "old_name": old, "new_name": new})
 			}
 			rename(s.Admin, "City", "Mumbai", "Pune").Fails(t, 409, "DuplicateEntryError")
@@ -102,7 +102,7 @@ func TestRename(t *testing.T) {
 }
 
 func TestCommentsAndDiscard(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		ann := s.User(t, "ann@example.com")
 		path := todo + "/" + newToDo(t, ann, nil)
 		r := ann.Post(path, obj{"run_method": "add_comment", "comment_type": "Comment", "text": "fine <script>x</script>"}).OK(t)

@@ -3,13 +3,13 @@ package httpapi_test
 import (
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestRowByItsName: a row that is created or changed by itself is a change of the
 // document it belongs to.
 func TestRowByItsName(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Line", []obj{{"fieldname": "item", "fieldtype": "Data", "reqd": 1}}, obj{"istable": 1, "permissions": []obj{}})
 		newDocType(t, s.Admin, "Bill", []obj{{"fieldname": "lines", "fieldtype": "Table", "options": "Line"}},
 			obj{"autoname": "Prompt", "track_changes": 1})
@@ -42,7 +42,7 @@ func TestRowByItsName(t *testing.T) {
 // TestRowsOfAHigherLevel: whoever may not change a table cannot change its rows
 // one by one; a user's roles are such a table.
 func TestRowsOfAHigherLevel(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		ann := s.User(t, "ann@example.com", "Desk User")
 		user := s.Admin.Get("/api/resource/User/ann@example.com").OK(t).Data(t)
 		roles := user["roles"].([]any)

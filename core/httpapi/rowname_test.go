@@ -3,13 +3,13 @@ package httpapi_test
 import (
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestRowNames: rows are named by the rule of their DocType, and a row that comes
 // back without its name is known by the field that names it.
 func TestRowNames(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		rows := func(name, autoname string) {
 			newDocType(t, s.Admin, name+" Row", []obj{{"fieldname": "code", "fieldtype": "Data"}, {"fieldname": "n", "fieldtype": "Int"}},
 				obj{"istable": 1, "permissions": nil, "autoname": autoname})
@@ -60,7 +60,7 @@ func TestRowNames(t *testing.T) {
 // TestSetOnlyOnce: a field that is set only once keeps its value, a table its rows,
 // by whichever door the change comes.
 func TestSetOnlyOnce(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Leg", []obj{{"fieldname": "to", "fieldtype": "Data"}, {"fieldname": "fixed", "fieldtype": "Data", "set_only_once": 1}},
 			obj{"istable": 1, "permissions": nil})
 		newDocType(t, s.Admin, "Journey", []obj{{"fieldname": "kept", "fieldtype": "Table", "options": "Leg", "set_only_once": 1},
@@ -98,7 +98,7 @@ func TestSetOnlyOnce(t *testing.T) {
 
 // TestDynamicLinkNeedsItsType: a name of nobody knows what is no link.
 func TestDynamicLinkNeedsItsType(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		fields := []obj{{"fieldname": "kind", "fieldtype": "Link", "options": "DocType"}, {"fieldname": "about", "fieldtype": "Dynamic Link", "options": "kind"}}
 		newDocType(t, s.Admin, "Hint Row", fields, obj{"istable": 1, "permissions": nil})
 		newDocType(t, s.Admin, "Hint", append([]obj{{"fieldname": "rows", "fieldtype": "Table", "options": "Hint Row"}}, fields...), obj{"autoname": "Prompt"})

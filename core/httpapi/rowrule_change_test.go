@@ -6,13 +6,13 @@ import (
 
 	"armature/core/doctype"
 	"armature/core/document"
-	"armature/core/host/hosttest"
 	"armature/core/query"
+	"armature/core/sites/sitetest"
 )
 
 // breakCondition writes a condition past the checks, as a restored or mended
 // database may hold it.
-func breakCondition(t *testing.T, s *hosttest.Server, parent, role, condition string) {
+func breakCondition(t *testing.T, s *sitetest.Server, parent, role, condition string) {
 	t.Helper()
 	docs := s.Tenant.Documents
 	rules := docs.Schema().DocType(doctype.DocPermName)
@@ -36,7 +36,7 @@ func breakCondition(t *testing.T, s *hosttest.Server, parent, role, condition st
 
 // A condition that cannot be read gives nothing and breaks nothing else.
 func TestBrokenRowRules(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		ann, _ := helpdesk(t, s)
 		for _, broken := range []string{`nonsense`, `[["gone","=",1]]`, `[["customer.gone","=",1]]`} {
 			breakCondition(t, s, "Reply", "All", broken)
@@ -69,7 +69,7 @@ func TestBrokenRowRules(t *testing.T) {
 
 // A change must not lead out of what the caller may write, whichever it is.
 func TestChangesStayWithinRowRules(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Slip", []obj{
 			{"fieldname": "n", "fieldtype": "Int"}, {"fieldname": "next", "fieldtype": "Link", "options": "Slip"},
 		}, obj{"autoname": "Prompt", "is_submittable": 1, "permissions": []obj{

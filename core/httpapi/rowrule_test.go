@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // helpdesk has tickets of customers, and replies of which some are internal.
-func helpdesk(t *testing.T, s *hosttest.Server) (ann, ben *hosttest.Client) {
+func helpdesk(t *testing.T, s *sitetest.Server) (ann, ben *sitetest.Client) {
 	t.Helper()
 	manager := obj{"role": "System Manager", "read": 1, "write": 1, "create": 1, "delete": 1}
 	newDocType(t, s.Admin, "Customer", []obj{{"fieldname": "login", "fieldtype": "Link", "options": "User"}}, obj{"autoname": "Prompt", "permissions": []obj{manager}})
@@ -40,10 +40,10 @@ func helpdesk(t *testing.T, s *hosttest.Server) (ann, ben *hosttest.Client) {
 }
 
 func TestRowRules(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		ann, ben := helpdesk(t, s)
 		const tickets, replies = "/api/resource/Ticket", "/api/resource/Reply"
-		see := func(c *hosttest.Client, path string, want ...any) {
+		see := func(c *sitetest.Client, path string, want ...any) {
 			t.Helper()
 			if got := c.Get(path, "order_by", "name asc").Column(t, "name"); !reflect.DeepEqual(got, append([]any{}, want...)) {
 				t.Errorf("%s: %v, want %v", path, got, want)
@@ -108,7 +108,7 @@ func TestRowRules(t *testing.T) {
 }
 
 func TestRowRulesThatAreNone(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		helpdesk(t, s)
 		body := func(condition string) obj {
 			return obj{"name": "Ruled", "module": "Custom", "custom": 1,

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 func TestNumbersAreGivenBack(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Bill", []obj{{"fieldname": "shop", "fieldtype": "Data"}}, obj{"autoname": "format:B-{YYYY}-{shop}-{###}/x"})
 		newDocType(t, s.Admin, "Slip", []obj{{"fieldname": "naming_series", "fieldtype": "Select", "options": "S-.YY.-.##\nT-"}}, obj{"autoname": "naming_series:"})
 		newDocType(t, s.Admin, "Ticket", nil, obj{"autoname": "autoincrement"})

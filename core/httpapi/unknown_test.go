@@ -5,11 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // unknown lists what an answer names as unknown.
-func unknown(r *hosttest.Reply) []string {
+func unknown(r *sitetest.Reply) []string {
 	list, _ := r.Body["_unknown_fields"].([]any)
 	var names []string
 	for _, name := range list {
@@ -21,41 +21,41 @@ func unknown(r *hosttest.Reply) []string {
 // TestUnknownFields: what a write names and the DocType does not have is named in
 // the answer of every door, or refused where the site wants that.
 func TestUnknownFields(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Line", []obj{{"fieldname": "item", "fieldtype": "Data"}}, obj{"istable": 1, "permissions": []obj{}})
 		newDocType(t, s.Admin, "Bill", []obj{{"fieldname": "lines", "fieldtype": "Table", "options": "Line"}, {"fieldname": "title", "fieldtype": "Data"}}, obj{"autoname": "Prompt"})
 		const path = "/api/resource/Bill"
-		client := func(name string, body obj) *hosttest.Reply {
+		client := func(name string, body obj) *sitetest.Reply {
 			return s.Admin.Post("/api/method/framework.client."+name, body)
 		}
-		doors := map[string]func(name string) *hosttest.Reply{
-			"POST": func(name string) *hosttest.Reply {
+		doors := map[string]func(name string) *sitetest.Reply{
+			"POST": func(name string) *sitetest.Reply {
 				return s.Admin.Post(path, obj{"name": name, "colour": 1, "lines": []obj{{"item": "a", "weight": 2}}})
 			},
-			"PUT": func(string) *hosttest.Reply {
+			"PUT": func(string) *sitetest.Reply {
 				return s.Admin.Put(path+"/B", obj{"colour": 1, "title": "x", "lines": []obj{{"item": "a", "weight": 2}}})
 			},
-			"insert": func(name string) *hosttest.Reply {
+			"insert": func(name string) *sitetest.Reply {
 				return client("insert", obj{"doc": obj{"doctype": "Bill", "name": name, "colour": 1, "lines": []obj{{"weight": 2}}}})
 			},
-			"insert_many": func(name string) *hosttest.Reply {
+			"insert_many": func(name string) *sitetest.Reply {
 				return client("insert_many", obj{"docs": []obj{{"doctype": "Bill", "name": name, "colour": 1}, {"doctype": "Bill", "name": name + " 2", "lines": []obj{{"weight": 2}}}}})
 			},
-			"save": func(string) *hosttest.Reply {
+			"save": func(string) *sitetest.Reply {
 				return client("save", obj{"doc": obj{"doctype": "Bill", "name": "B", "colour": 1, "lines": []obj{{"weight": 2}}}})
 			},
-			"set_value": func(string) *hosttest.Reply {
+			"set_value": func(string) *sitetest.Reply {
 				return client("set_value", obj{"doctype": "Bill", "name": "B", "fieldname": obj{"colour": 1, "lines": []obj{{"weight": 2}}}})
 			},
-			"batch": func(name string) *hosttest.Reply {
+			"batch": func(name string) *sitetest.Reply {
 				return client("batch", obj{"operations": []obj{{"op": "insert", "doc": obj{"doctype": "Bill", "name": name, "colour": 1, "lines": []obj{{"weight": 2}}}}}})
 			},
 		}
-		rowDoors := map[string]func() *hosttest.Reply{
-			"a row by insert": func() *hosttest.Reply {
+		rowDoors := map[string]func() *sitetest.Reply{
+			"a row by insert": func() *sitetest.Reply {
 				return client("insert", obj{"doc": obj{"doctype": "Line", "parent": "B", "parenttype": "Bill", "parentfield": "lines", "weight": 2}})
 			},
-			"a row by POST": func() *hosttest.Reply {
+			"a row by POST": func() *sitetest.Reply {
 				return s.Admin.Post("/api/resource/Line", obj{"parent": "B", "parenttype": "Bill", "parentfield": "lines", "weight": 2})
 			},
 		}
@@ -70,7 +70,7 @@ func TestUnknownFields(t *testing.T) {
 				t.Errorf("%s names %q", door, names)
 			}
 		}
-		for _, r := range []*hosttest.Reply{
+		for _, r := range []*sitetest.Reply{
 			s.Admin.Put(path+"/B", obj{"title": "y", "modified_by": "x", "__unsaved": 1}), s.Admin.Get(path + "/B"),
 			client("set_value", obj{"doctype": "Bill", "name": "B", "fieldname": "title", "value": "z"}),
 		} {
@@ -96,7 +96,7 @@ func TestUnknownFields(t *testing.T) {
 // TestFieldsOfOtherProcesses: a field, and a DocType, that one process has made is
 // there at once in another.
 func TestFieldsOfOtherProcesses(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		twin := s.Twin(t)
 		fields := []any{obj{"fieldname": "title", "fieldtype": "Data"}}
 		newDocType(t, s.Admin, "Thing", []obj{{"fieldname": "title", "fieldtype": "Data"}}, obj{"autoname": "Prompt"})
@@ -105,7 +105,7 @@ func TestFieldsOfOtherProcesses(t *testing.T) {
 			field := fmt.Sprint("field_", i)
 			fields = append(fields, obj{"fieldname": field, "fieldtype": "Data"})
 			s.Admin.Put("/api/resource/DocType/Thing", obj{"fields": fields}).OK(t)
-			var r *hosttest.Reply
+			var r *sitetest.Reply
 			switch i % 3 {
 			case 0:
 				r = twin.Admin.Put("/api/resource/Thing/T", obj{field: "kept"})

@@ -4,11 +4,11 @@ import (
 	"reflect"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 func TestUserPermissionsOfTrees(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		all := []obj{{"role": "System Manager", "read": 1, "write": 1, "create": 1}, {"role": "All", "read": 1, "write": 1, "create": 1}}
 		newDocType(t, s.Admin, "Area", []obj{{"fieldname": "title", "fieldtype": "Data"}}, obj{"is_tree": 1, "autoname": "field:title", "permissions": all})
 		newDocType(t, s.Admin, "Visit", []obj{{"fieldname": "area", "fieldtype": "Link", "options": "Area"}}, obj{"autoname": "Prompt", "permissions": all})
@@ -23,7 +23,7 @@ func TestUserPermissionsOfTrees(t *testing.T) {
 			}
 			return s.Admin.Post("/api/resource/User Permission", body).Data(t)["name"].(string)
 		}
-		names := func(c *hosttest.Client, doctype string) []any {
+		names := func(c *sitetest.Client, doctype string) []any {
 			return c.Get("/api/resource/"+doctype, "order_by", "name asc").Column(t, "name")
 		}
 		expect := func(what string, got []any, want ...any) {

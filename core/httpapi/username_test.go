@@ -3,12 +3,12 @@ package httpapi_test
 import (
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestEmailFields: what an Email field takes.
 func TestEmailFields(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Letter", []obj{{"fieldname": "to", "fieldtype": "Data", "options": "Email"}}, nil)
 		for _, to := range []string{"a@b.co", "A <a@b.co>", `"Doe, J." <a@b.co>, c@d.co`, "a@b.co, C D <c@d.co>", ""} {
 			if d := s.Admin.Post("/api/resource/Letter", obj{"to": to}).Data(t); d["to"] != to {
@@ -25,11 +25,11 @@ func TestEmailFields(t *testing.T) {
 // TestUserKeepsItsEmail: the address of a user is the name. Another one is refused
 // at every door, and the same in another spelling is the same.
 func TestUserKeepsItsEmail(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		ann := s.User(t, "ann@example.com")
 		path := "/api/resource/User/ann@example.com"
 		for _, email := range []any{"new@example.com", "", nil, "Ann <ann@example.com>", "a\u200bnn@example.com"} {
-			for _, c := range []*hosttest.Client{s.Admin, ann} {
+			for _, c := range []*sitetest.Client{s.Admin, ann} {
 				c.Put(path, obj{"email": email}).Fails(t, 417, "CannotChangeConstantError")
 				c.Post(client+"set_value", obj{"doctype": "User", "name": "ann@example.com", "fieldname": "email", "value": email}).Fails(t, 417, "CannotChangeConstantError")
 				c.Post(client+"save", obj{"doc": obj{"doctype": "User", "name": "ann@example.com", "email": email}}).Fails(t, 417, "CannotChangeConstantError")
@@ -49,8 +49,8 @@ func TestUserKeepsItsEmail(t *testing.T) {
 // TestUserNames: no two users are named alike to the eye, whichever name it is and
 // however it came to be.
 func TestUserNames(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
-		make := func(values obj) *hosttest.Reply {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
+		make := func(values obj) *sitetest.Reply {
 			if values["first_name"] == nil {
 				values["first_name"] = "F"
 			}
@@ -84,7 +84,7 @@ func TestUserNames(t *testing.T) {
 
 // TestRoleWithoutDesk: a new role brings nobody to the desk unless it says so.
 func TestRoleWithoutDesk(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		if d := s.Admin.Post("/api/resource/Role", obj{"role_name": "Visitor", "two_factor_auth": 1, "home_page": "/x"}).Data(t); d["desk_access"] != 0. || d["two_factor_auth"] != nil || d["home_page"] != nil {
 			t.Errorf("the role is %v", d)
 		}
@@ -98,7 +98,7 @@ func TestRoleWithoutDesk(t *testing.T) {
 // TestUnreadPropertiesAreTolerated: a client may go on sending the properties of
 // the reference that mean nothing here; they are not kept.
 func TestUnreadPropertiesAreTolerated(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		newDocType(t, s.Admin, "Full", []obj{{"fieldname": "a", "fieldtype": "Data", "depends_on": "eval:doc.b", "no_copy": 1, "print_hide": 1,
 			"link_filters": "[]", "in_list_view": 1}}, obj{"$schema": "doctype.schema.json", "naming_rule": "Random", "quick_entry": 1, "track_seen": 1, "allow_import": 1})
 		got := s.Admin.Get("/api/resource/DocType/Full").Data(t)

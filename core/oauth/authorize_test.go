@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // each runs a test on a world in every database.
-func each(t *testing.T, with map[string]any, test func(t *testing.T, w *world), options ...hosttest.Option) {
+func each(t *testing.T, with map[string]any, test func(t *testing.T, w *world), options ...sitetest.Option) {
 	t.Helper()
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) { test(t, newWorld(t, s, with)) }, options...)
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) { test(t, newWorld(t, s, with)) }, options...)
 }
 
 // on is the same world failing a subtest.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // BenchmarkOAuth is what the endpoints cost a client on loopback, on both
@@ -19,11 +19,11 @@ import (
 //	go test ./core/oauth -run - -bench OAuth -benchtime 2s
 func BenchmarkOAuth(b *testing.B) {
 	b.Run("SQLite", func(b *testing.B) { benchmark(b, "") })
-	b.Run("PostgreSQL", func(b *testing.B) { benchmark(b, hosttest.Postgres(b)) })
+	b.Run("PostgreSQL", func(b *testing.B) { benchmark(b, sitetest.Postgres(b)) })
 }
 
 func benchmark(b *testing.B, database string) {
-	s := hosttest.New(b, database)
+	s := sitetest.New(b, database)
 	doc := s.Admin.Post("/api/resource/OAuth%20Client", map[string]any{
 		"app_name": "Bench", "scopes": "all openid", "redirect_uris": callback, "default_redirect_uri": callback, "skip_authorization": 1,
 	}).Data(b)

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestDescriptionOfScopes: the description of the API for a token lists what the
 // token may do, and nothing else: whatever the Administrator is shown is tried, and
 // what is refused for its scope is what the token's description leaves out.
 func TestDescriptionOfScopes(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		w := newWorld(t, s, nil)
 		describe := func(token string) map[string]any {
 			t.Helper()

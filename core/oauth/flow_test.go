@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestWholeFlow goes the whole way: from a client made over REST, through the
 // consent page, to tokens that work, are renewed, looked into and taken back.
 func TestWholeFlow(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		w := newWorld(t, s, map[string]any{"skip_authorization": 0})
 		s.Admin.On(t).Post("/api/resource/ToDo", map[string]any{"description": "x"}).OK(t)
 		request := w.query("nonce", "n-0S6", "code_challenge", s256, "code_challenge_method", "S256")
@@ -84,7 +84,7 @@ func TestWholeFlow(t *testing.T) {
 
 // TestReferenceCases are cases 62 to 73 of the reference.
 func TestReferenceCases(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		w := newWorld(t, s, nil)
 
 		guest := w.guest().get(w.query()) // 62

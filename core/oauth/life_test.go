@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"armature/core/document"
-	"armature/core/host"
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/oauth/oauthstore"
 	"armature/core/scope"
+	"armature/core/sites"
 )
 
 // TestWhatEndsTokens: a new password, a disabled user, a client that is deleted or
@@ -337,9 +337,9 @@ func TestSweepUnused(t *testing.T) {
 // TestManyProcesses: a token that one process revokes stops in another one within a
 // second, and so do the tokens of a user who is disabled there.
 func TestManyProcesses(t *testing.T) {
-	var config host.Config
+	var config sites.Config
 	each(t, nil, func(t *testing.T, w *world) {
-		other := host.NewSet(config)
+		other := sites.NewSet(config)
 		defer other.CloseAll()
 		if _, err := other.Open(t.Context(), w.Tenant.Site.Name); err != nil {
 			t.Fatal(err)
@@ -376,7 +376,7 @@ func TestManyProcesses(t *testing.T) {
 		}
 		w.Admin.On(t).Delete("/api/resource/OAuth%20Client/" + w.id)
 		stops("client deleted", access)
-	}, func(c *host.Config) { c.Password = password; config = *c })
+	}, func(c *sites.Config) { c.Password = password; config = *c })
 }
 
 // TestSteadyState: a token that is known costs no query until something changes.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // register registers a client as anybody may.
@@ -26,7 +26,7 @@ var calledItself = regexp.MustCompile(`calls itself <strong><bdi>([^<]*)</bdi>`)
 // TestLookAlikes: a client that registered itself is not called like one that an
 // administrator made, nor like the site, however it writes that.
 func TestLookAlikes(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		w := newWorld(t, s, map[string]any{"app_name": "Payroll Online", "skip_authorization": 0})
 		w.client(map[string]any{"app_name": "Зарплата"})
 		w.client(map[string]any{"app_name": "App"})
@@ -76,7 +76,7 @@ func TestLookAlikes(t *testing.T) {
 // TestLoginSaysWhoAsks: the login page names the application, and fills in whom it
 // means; it does so for a request that can be met, and for nothing else.
 func TestLoginSaysWhoAsks(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		w := newWorld(t, s, map[string]any{"app_name": "Acme <b>"})
 		login := func(to string) string { return w.guest().get("/login?redirect-to=" + url.QueryEscape(to)).ok().text }
 		page := login(w.query("login_hint", `jane"><@example.com`))
@@ -124,7 +124,7 @@ func TestLoginSaysWhoAsks(t *testing.T) {
 // TestStrangersOnThisDevice: where no domain says whose an application is, the
 // question is not asked in the name it has chosen.
 func TestStrangersOnThisDevice(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		w := newWorld(t, s, nil)
 		for _, redirect := range []string{"http://127.0.0.1:1234/cb", "com.example.app:/cb"} {
 			id := w.register(map[string]any{"client_name": "Bank", "redirect_uris": []string{redirect}, "token_endpoint_auth_method": "none"})

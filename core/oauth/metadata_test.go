@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"armature/core/egress"
-	"armature/core/host"
-	"armature/core/host/hosttest"
+	"armature/core/sites"
+	"armature/core/sites/sitetest"
 )
 
 // publisher is a host at which clients publish their metadata.
@@ -45,11 +45,11 @@ func publishing(t *testing.T, test func(t *testing.T, w *world, p *publisher)) {
 	t.Cleanup(p.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(p.Certificate())
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		w := newWorld(t, s, nil)
 		w.configure("allowed_private_hosts", []string{p.Listener.Addr().String()})
 		test(t, w, p)
-	}, func(c *host.Config) { c.Egress = egress.New(egress.Config{RootCAs: roots}) })
+	}, func(c *sites.Config) { c.Egress = egress.New(egress.Config{RootCAs: roots}) })
 }
 
 // configure sets a setting of the site, as the command line does.
@@ -322,7 +322,7 @@ func TestMetadataRedirects(t *testing.T) {
 
 // TestMetadataIsAdvertised tells clients that they need not register.
 func TestMetadataIsAdvertised(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		for _, want := range []bool{true, false} {
 			s.Admin.On(t).Put("/api/resource/OAuth%20Settings/OAuth%20Settings", map[string]any{"enable_client_id_metadata_documents": want}).OK(t)
 			for _, path := range []string{"openid-configuration", "oauth-authorization-server"} {

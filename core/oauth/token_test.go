@@ -11,8 +11,8 @@ import (
 
 	"armature/core/auth"
 	"armature/core/document"
-	"armature/core/host"
 	"armature/core/identity"
+	"armature/core/sites"
 )
 
 // clock is the sites' clock; it stands still but for what a test adds.
@@ -26,7 +26,7 @@ func newClock() *clock {
 
 func (c *clock) add(seconds int64) { c.seconds.Add(seconds) }
 
-func (c *clock) option(h *host.Config) {
+func (c *clock) option(h *sites.Config) {
 	h.Clock = func() time.Time { return time.Unix(c.seconds.Load(), 0) }
 }
 
@@ -405,7 +405,7 @@ func TestExpiringCode(t *testing.T) {
 		if redeemed == 0 {
 			t.Error("no code was redeemed")
 		}
-	}, func(h *host.Config) {
+	}, func(h *sites.Config) {
 		h.Clock = func() time.Time {
 			if countdown.Load() >= 0 && countdown.Add(-1) == 0 {
 				c.add(61)

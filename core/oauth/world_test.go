@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 const (
@@ -29,14 +29,14 @@ const (
 // world is a server with one client and one browser.
 type world struct {
 	t *testing.T
-	*hosttest.Server
+	*sitetest.Server
 	id, secret string
 	browser    *browser
 }
 
 // newWorld registers a trusted client, unless with says otherwise, and logs the
 // Administrator in.
-func newWorld(t *testing.T, s *hosttest.Server, with map[string]any) *world {
+func newWorld(t *testing.T, s *sitetest.Server, with map[string]any) *world {
 	t.Helper()
 	w := &world{t: t, Server: s}
 	w.id, w.secret = w.client(with)

@@ -3,7 +3,7 @@ package share_test
 import (
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 const (
@@ -23,7 +23,7 @@ func with(name, user string, more ...any) map[string]any {
 }
 
 func TestShare(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		s.Admin.Post("/api/resource/DocType", map[string]any{
 			"name": "Plan", "custom": 1, "fields": []any{map[string]any{"fieldname": "title", "fieldtype": "Data"}},
 			"permissions": []any{
@@ -102,7 +102,7 @@ func TestShare(t *testing.T) {
 
 // TestForged: a DocShare by REST obeys the rules of the methods.
 func TestForged(t *testing.T) {
-	hosttest.Each(t, func(t *testing.T, s *hosttest.Server) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
 		const path = "/api/resource/DocShare"
 		ann, max := s.User(t, "ann@example.com"), s.User(t, "max@example.com", "System Manager")
 		s.Admin.Post("/api/resource/DocType", map[string]any{

@@ -3,13 +3,13 @@ package web_test
 import (
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestAdministratorsCredentials: who manages the site's users gets at no
 // credentials of the one who passes every check, by no way.
 func TestAdministratorsCredentials(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		manager := s.As(t, jane)
 		const generate = "/api/method/framework.core.doctype.user.user.generate_keys"
 		manager.Post(generate, map[string]any{"user": "Administrator"}).Fails(t, 403, "PermissionError")

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"armature/core/document"
-	"armature/core/host/hosttest"
 	"armature/core/identity"
+	"armature/core/sites/sitetest"
 )
 
 // TestPluginsAreAudited: what is done to a plugin is in the Activity Log, and what
 // merely becomes of it is not.
 func TestPluginsAreAudited(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		ctx := t.Context()
 		write := func(fn func(docs document.Acting) error) {
 			t.Helper()

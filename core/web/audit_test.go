@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestRightsAreAudited: whoever changes what somebody may do is named in the
 // Activity Log, with what was changed, where from and through which browser.
 func TestRightsAreAudited(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		// subjects are the entries since the last look, oldest first.
 		seen, begun := map[string]bool{}, false
 		subjects := func() (all []string) {

@@ -13,9 +13,9 @@ import (
 
 	"armature/core/auth"
 	"armature/core/document"
-	"armature/core/host"
-	"armature/core/host/hosttest"
 	"armature/core/identity"
+	"armature/core/sites"
+	"armature/core/sites/sitetest"
 )
 
 const right = "correct horse battery"
@@ -40,21 +40,21 @@ func (c *clock) advance(d time.Duration) {
 
 // each runs a test on a site with a user, a ToDo and a clock of its own, in every
 // database. It is noon when the test begins.
-func each(t *testing.T, test func(t *testing.T, s *hosttest.Server, c *clock)) {
+func each(t *testing.T, test func(t *testing.T, s *sitetest.Server, c *clock)) {
 	t.Helper()
 	on := func(t *testing.T, database string) {
 		c := &clock{now: time.Date(2031, 3, 4, 12, 0, 0, 0, time.UTC)}
-		s := hosttest.New(t, database, func(config *host.Config) { config.Clock = c.Now })
+		s := sitetest.New(t, database, func(config *sites.Config) { config.Clock = c.Now })
 		s.User(t, "jane@example.com", "System Manager")
 		setPassword(t, s, "jane@example.com", right)
 		s.Admin.Post("/api/resource/ToDo", map[string]any{"description": "x"}).OK(t)
 		test(t, s, c)
 	}
 	t.Run("SQLite", func(t *testing.T) { on(t, "") })
-	t.Run("PostgreSQL", func(t *testing.T) { on(t, hosttest.Postgres(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { on(t, sitetest.Postgres(t)) })
 }
 
-func setPassword(t *testing.T, s *hosttest.Server, user, password string) {
+func setPassword(t *testing.T, s *sitetest.Server, user, password string) {
 	t.Helper()
 	hash, err := auth.HashPassword(password)
 	if err != nil {
@@ -76,7 +76,7 @@ type reply struct {
 }
 
 // send makes a request; headers are pairs.
-func send(t *testing.T, s *hosttest.Server, verb, path, body string, headers ...string) reply {
+func send(t *testing.T, s *sitetest.Server, verb, path, body string, headers ...string) reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), verb, s.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -125,7 +125,7 @@ func (r reply) sid() string {
 }
 
 // login logs in by the method.
-func login(t *testing.T, s *hosttest.Server, user, password string, headers ...string) reply {
+func login(t *testing.T, s *sitetest.Server, user, password string, headers ...string) reply {
 	t.Helper()
 	body, err := json.Marshal(map[string]string{"usr": user, "pwd": password})
 	if err != nil {
@@ -134,7 +134,7 @@ func login(t *testing.T, s *hosttest.Server, user, password string, headers ...s
 	return send(t, s, "POST", "/api/method/login", string(body), append(headers, "Content-Type", "application/json")...)
 }
 
-func loggedIn(t *testing.T, s *hosttest.Server, user string, headers ...string) string {
+func loggedIn(t *testing.T, s *sitetest.Server, user string, headers ...string) string {
 	t.Helper()
 	r := login(t, s, user, right, headers...)
 	if r.StatusCode != 200 || r.sid() == "" {
@@ -144,7 +144,7 @@ func loggedIn(t *testing.T, s *hosttest.Server, user string, headers ...string) 
 }
 
 // who is whom a session belongs to; empty when it is no session.
-func who(t *testing.T, s *hosttest.Server, cookie string, headers ...string) string {
+func who(t *testing.T, s *sitetest.Server, cookie string, headers ...string) string {
 	t.Helper()
 	r := send(t, s, "GET", "/api/method/framework.auth.get_logged_user", "", append(headers, "Cookie", cookie)...)
 	user, _ := r.body["message"].(string)
@@ -155,7 +155,7 @@ func who(t *testing.T, s *hosttest.Server, cookie string, headers ...string) str
 }
 
 // page sends the form of the login page.
-func page(t *testing.T, s *hosttest.Server, form url.Values, headers ...string) reply {
+func page(t *testing.T, s *sitetest.Server, form url.Values, headers ...string) reply {
 	t.Helper()
 	return send(t, s, "POST", "/login", form.Encode(), append(headers, "Content-Type", "application/x-www-form-urlencoded")...)
 }

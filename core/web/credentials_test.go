@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestHeaderBesideCookie: what a program says in the Authorization header is who
 // it is, whatever session the browser holds, and neither does anything to the
 // other.
 func TestHeaderBesideCookie(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		s.User(t, "bob@example.com")
 		bob := s.As(t, "bob@example.com").Authorization
 		basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(strings.TrimPrefix(bob, "token ")))
@@ -59,7 +59,7 @@ func TestHeaderBesideCookie(t *testing.T) {
 
 // TestTwoHeaders: of two nobody knows which counts, so none does.
 func TestTwoHeaders(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		r, err := http.NewRequestWithContext(t.Context(), "GET", s.URL+"/api/method/framework.auth.get_logged_user", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -81,7 +81,7 @@ func TestTwoHeaders(t *testing.T) {
 // TestSecureCookie: over TLS the session is in a cookie that no other host and no
 // page in clear text can set, and one of another name is none.
 func TestSecureCookie(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		behind := s.Trusting(t)
 		tls := []string{"X-Forwarded-Proto", "https"}
 		var found *http.Cookie
@@ -124,7 +124,7 @@ func TestSecureCookie(t *testing.T) {
 // TestCookieLivesAsTheSession: as long as it would if nobody used it, and longer
 // when somebody does.
 func TestCookieLivesAsTheSession(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, c *clock) {
 		age := func(r reply) time.Duration {
 			for _, c := range r.Cookies() {
 				if c.Name == "sid" {

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 func TestErrorPage(t *testing.T) {
-	s := hosttest.New(t, "")
+	s := sitetest.New(t, "")
 	r := send(t, s, "GET", "/nothing/here", "", "Accept", "text/html,*/*;q=0.8")
 	if r.StatusCode != 404 || !strings.Contains(r.text, "There is no such page") || !strings.Contains(r.text, r.Header.Get("X-Framework-Request-Id")) ||
 		!strings.Contains(r.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") || r.Header.Get("Cache-Control") != "no-store" {

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestExpiredIsSaid: a session that has ended makes a Guest, who is told why.
 func TestExpiredIsSaid(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, c *clock) {
 		sid := loggedIn(t, s, jane)
 		if r := send(t, s, "GET", "/api/resource/ToDo", "", "Cookie", sid); r.StatusCode != 200 || r.body["session_expired"] != nil {
 			t.Fatalf("%d %s", r.StatusCode, r.text)
@@ -53,7 +53,7 @@ func TestExpiredIsSaid(t *testing.T) {
 
 // TestTokenInTheBody: the CSRF token may be an argument of a form or of JSON.
 func TestTokenInTheBody(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		sid := loggedIn(t, s, jane)
 		token := csrfToken(t, s, sid)
 		form := func(token string) reply {
@@ -81,7 +81,7 @@ func TestTokenInTheBody(t *testing.T) {
 
 // TestLoginSettings: what a site may forbid.
 func TestLoginSettings(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		first := loggedIn(t, s, jane)
 		configure(t, s, "deny_multiple_sessions", "1")
 		second := loggedIn(t, s, jane)
@@ -114,7 +114,7 @@ func TestLoginSettings(t *testing.T) {
 // TestNewPassword: an administrator sets a password through the document, and
 // nobody else.
 func TestNewPassword(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		const rob = "rob@example.com"
 		r := s.Admin.Post("/api/resource/User", map[string]any{"email": rob, "first_name": "Rob", "new_password": right}).OK(t)
 		if strings.Contains(r.Text, right) || r.Data(t)["new_password"] != nil {
@@ -151,7 +151,7 @@ func TestNewPassword(t *testing.T) {
 }
 
 // csrfToken is the token of a session, as a page gets it.
-func csrfToken(t *testing.T, s *hosttest.Server, sid string) string {
+func csrfToken(t *testing.T, s *sitetest.Server, sid string) string {
 	t.Helper()
 	token, err := s.Tenant.Auth.CSRFToken(t.Context(), send(t, s, "GET", "/login", "", "Cookie", sid).Request)
 	if err != nil || token == "" {

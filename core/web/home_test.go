@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // token is the one of the session that the page's forms carry.
@@ -20,7 +20,7 @@ func token(t *testing.T, text string) url.Values {
 }
 
 func TestHome(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		for path, want := range map[string]string{"/app?x=1&y=%2F": "/login?redirect-to=%2Fapp%3Fx%3D1%26y%3D%252F", "/": "/login?redirect-to=%2F"} {
 			if r := send(t, s, "GET", path, ""); r.StatusCode != 303 || r.Header.Get("Location") != want {
 				t.Errorf("a guest at %s: %d %s", path, r.StatusCode, r.Header.Get("Location"))

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"armature/core/document"
-	"armature/core/host/hosttest"
 	"armature/core/identity"
+	"armature/core/sites/sitetest"
 )
 
 // configure sets a key of the site's configuration.
-func configure(t *testing.T, s *hosttest.Server, key, value string) {
+func configure(t *testing.T, s *sitetest.Server, key, value string) {
 	t.Helper()
 	config, err := s.Tenant.Site.Config().With(key, []byte(value))
 	if err != nil {
@@ -23,7 +23,7 @@ func configure(t *testing.T, s *hosttest.Server, key, value string) {
 
 // TestLockout is case 57 of the reference.
 func TestLockout(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, c *clock) {
 		configure(t, s, "allow_consecutive_login_attempts", "3")
 		for range 4 {
 			login(t, s, jane, "wrong").fails(t, 401, "AuthenticationError")
@@ -60,7 +60,7 @@ func TestLockout(t *testing.T) {
 // TestLockoutInParallel: who guesses with many requests at once gets no more
 // tries than with one after the other.
 func TestLockoutInParallel(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		configure(t, s, "allow_consecutive_login_attempts", "3")
 		var tried, locked atomic.Int32
 		var wg sync.WaitGroup
@@ -85,7 +85,7 @@ func TestLockoutInParallel(t *testing.T) {
 
 // TestUpgrade: a hash made at another cost is replaced at the next login.
 func TestUpgrade(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		// "correct horse battery" at 8 KiB and one pass.
 		const cheap = "$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$COasZSyMm5hc6dqbItVb+IZaGwOa3IHiB0qT62pEreo"
 		err := s.Tenant.Store.Write(t.Context(), document.Brief, func(tx document.Tx) error {
@@ -110,7 +110,7 @@ func TestUpgrade(t *testing.T) {
 }
 
 func TestActivityLog(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		login(t, s, "jane@example.com", "wrong", "User-Agent", "thief/1")
 		login(t, s, "my secret typed here", "wrong")
 		sid := loggedIn(t, s, "jane@example.com", "User-Agent", "browser/1")

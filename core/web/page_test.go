@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"armature/core/auth"
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 func TestLoginPage(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		r := send(t, s, "GET", "/login?redirect-to=%2Fapp%3Fa%3D%22%3E%3Cscript%3E", "", "Accept", "text/html")
 		if r.StatusCode != 200 || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") {
 			t.Fatalf("%d %s", r.StatusCode, r.text)
@@ -57,7 +57,7 @@ func TestLoginPage(t *testing.T) {
 }
 
 func TestRedirectStaysHere(t *testing.T) {
-	s := hosttest.New(t, "")
+	s := sitetest.New(t, "")
 	s.User(t, "jane@example.com", "System Manager")
 	setPassword(t, s, "jane@example.com", right)
 	sid := loggedIn(t, s, "jane@example.com")
@@ -82,7 +82,7 @@ func TestRedirectStaysHere(t *testing.T) {
 }
 
 func TestForgedRequests(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		sid := loggedIn(t, s, "jane@example.com")
 		create := func(headers ...string) reply {
 			t.Helper()

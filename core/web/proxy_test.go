@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // lastFrom is the address of the youngest record of an operation.
-func lastFrom(t *testing.T, s *hosttest.Server, operation string) any {
+func lastFrom(t *testing.T, s *sitetest.Server, operation string) any {
 	t.Helper()
 	return s.Admin.Get("/api/resource/Activity%20Log", "fields", []string{"ip_address"}, "filters", [][]any{{"operation", "=", operation}},
 		"order_by", "creation desc", "limit", "1").Column(t, "ip_address")[0]
@@ -17,7 +17,7 @@ func lastFrom(t *testing.T, s *hosttest.Server, operation string) any {
 // TestForwarded: a proxy's word counts, anybody else's does not, for what is
 // recorded, counted and marked.
 func TestForwarded(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, c *clock) {
 		behind := s.Trusting(t)
 		made := []string{"X-Forwarded-For", "9.9.9.9", "X-Forwarded-Proto", "https", "X-Forwarded-Host", "evil.example", "X-Framework-Site-Name", "other"}
 		for _, cookie := range login(t, s, jane, right, made...).Cookies() {
@@ -52,7 +52,7 @@ func TestForwarded(t *testing.T) {
 		}
 
 		// The origin of a page is compared with the host that the client asked for.
-		create := func(s *hosttest.Server, headers ...string) int {
+		create := func(s *sitetest.Server, headers ...string) int {
 			sid := loggedIn(t, behind, jane, "X-Forwarded-For", "8.8.8.8")
 			return send(t, s, "POST", "/api/resource/ToDo", `{"description":"y"}`, append(headers, "Cookie", sid, "Content-Type", "application/json")...).StatusCode
 		}

@@ -7,20 +7,20 @@ import (
 	"testing"
 
 	"armature/core/auth"
-	"armature/core/host/hosttest"
 	"armature/core/identity"
+	"armature/core/sites/sitetest"
 
 	"armature/core/scope"
 )
 
 // sendForm sends a form as a browser does.
-func sendForm(t *testing.T, s *hosttest.Server, path string, form url.Values, headers ...string) reply {
+func sendForm(t *testing.T, s *sitetest.Server, path string, form url.Values, headers ...string) reply {
 	t.Helper()
 	return send(t, s, "POST", path, form.Encode(), append(headers, "Content-Type", "application/x-www-form-urlencoded")...)
 }
 
 func TestForgotPage(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		box := mailed(t, s)
 		if r := send(t, s, "GET", "/login", ""); !strings.Contains(r.text, `href="/forgot-password"`) {
 			t.Error("the login page does not lead there")
@@ -49,7 +49,7 @@ func TestForgotPage(t *testing.T) {
 }
 
 func TestResetPage(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		reset, err := s.Tenant.Auth.NewReset(t.Context(), jane, auth.Origin{})
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ func TestResetPage(t *testing.T) {
 }
 
 func TestChangePage(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		if r := send(t, s, "GET", "/app/password", ""); r.StatusCode != 303 || r.Header.Get("Location") != "/login?redirect-to=%2Fapp%2Fpassword" {
 			t.Errorf("a guest: %d %v", r.StatusCode, r.Header)
 		}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 const (
@@ -57,7 +57,7 @@ func (d *delivery) Data(r io.Reader) error {
 }
 
 // mailed gives the site a mail server and says where the site is.
-func mailed(t *testing.T, s *hosttest.Server) *mailbox {
+func mailed(t *testing.T, s *sitetest.Server) *mailbox {
 	t.Helper()
 	box := &mailbox{letters: make(chan letter, 20)}
 	server := smtp.NewServer(box)
@@ -123,12 +123,12 @@ func (l letter) key(t *testing.T) string {
 	return found[1]
 }
 
-func ask(t *testing.T, s *hosttest.Server, user string, headers ...string) reply {
+func ask(t *testing.T, s *sitetest.Server, user string, headers ...string) reply {
 	t.Helper()
 	return send(t, s, "POST", resetMethod, url.Values{"user": {user}}.Encode(), append(headers, "Content-Type", "application/x-www-form-urlencoded")...)
 }
 
-func update(t *testing.T, s *hosttest.Server, form url.Values, headers ...string) reply {
+func update(t *testing.T, s *sitetest.Server, form url.Values, headers ...string) reply {
 	t.Helper()
 	return send(t, s, "POST", updateMethod, form.Encode(), append(headers, "Content-Type", "application/x-www-form-urlencoded")...)
 }
@@ -140,7 +140,7 @@ const (
 
 // TestReset: a link is mailed, works once, and ends what the old password began.
 func TestReset(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, c *clock) {
 		box := mailed(t, s)
 		sid := loggedIn(t, s, jane)
 		known, unknown := ask(t, s, jane), ask(t, s, "nobody@example.com")
@@ -191,7 +191,7 @@ func TestReset(t *testing.T) {
 // TestResetExpires: a key is good for a day, or for as long as the site says, and
 // until the password is changed otherwise.
 func TestResetExpires(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, c *clock) {
 		box := mailed(t, s)
 		configure(t, s, "password_reset_limit", "100")
 		next := func() string {
@@ -219,7 +219,7 @@ func TestResetExpires(t *testing.T) {
 
 // TestResetOnce: of many who hold a link, one sets the password.
 func TestResetOnce(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		box := mailed(t, s)
 		ask(t, s, jane)
 		key := box.next(t).key(t)
@@ -241,7 +241,7 @@ func TestResetOnce(t *testing.T) {
 
 // TestResetLimit: nobody's mailbox is filled by asking.
 func TestResetLimit(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, c *clock) {
 		mailed(t, s)
 		for _, user := range []string{jane, "nobody@example.com"} {
 			for range 3 {
@@ -274,7 +274,7 @@ func TestResetLimit(t *testing.T) {
 // TestResetLeadsHome: a link leads to the site, whatever host the request names,
 // and hostile names of users stay inside their header.
 func TestResetLeadsHome(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		box := mailed(t, s)
 		s.Admin.Put("/api/resource/User/"+jane, map[string]any{"first_name": "Jane\r\nBcc: eve@evil.example\r\n\r\nhello"}).OK(t)
 		ask(t, s, jane, "X-Forwarded-Host", "evil.example")
@@ -312,7 +312,7 @@ func TestResetLeadsHome(t *testing.T) {
 // TestResetLinksOfSeveralHosts: of the hosts that the site lists the one that was
 // asked is linked to, and neither the port nor the scheme of a request ever is.
 func TestResetLinksOfSeveralHosts(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		box := mailed(t, s)
 		configure(t, s, "password_reset_limit", "100")
 		configure(t, s, "host_name", "null")
@@ -335,7 +335,7 @@ func TestResetLinksOfSeveralHosts(t *testing.T) {
 }
 
 func TestChangePassword(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, c *clock) {
 		s.Admin.Put("/api/resource/User/"+jane, map[string]any{"simultaneous_sessions": 5}).OK(t)
 		mine, elsewhere := loggedIn(t, s, jane), loggedIn(t, s, jane)
 		update(t, s, url.Values{"old_password": {right}, "new_password": {other}}).fails(t, 403, "PermissionError")

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestLogin is cases 55, 56 and 58 of the reference.
 func TestLogin(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		r := login(t, s, "Jane@Example.com ", right)
 		if r.StatusCode != 200 || r.body["message"] != "Logged In" || r.body["home_page"] != "/app" ||
 			r.body["full_name"] != "Test" || r.body["dashboard_route"] != "/app" {
@@ -73,7 +73,7 @@ func TestLogin(t *testing.T) {
 }
 
 func TestWebsiteUser(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		s.User(t, "rob@example.com")
 		setPassword(t, s, "rob@example.com", right)
 		s.Admin.Put("/api/resource/User/rob@example.com", map[string]any{"username": "rob"}).OK(t)
@@ -85,7 +85,7 @@ func TestWebsiteUser(t *testing.T) {
 }
 
 func TestSessionEnds(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, c *clock) {
 		gone := func(sid, why string) {
 			t.Helper()
 			if user := who(t, s, sid); user != "" {
@@ -144,7 +144,7 @@ func TestSessionEnds(t *testing.T) {
 // TestFixation: a session is never one the client has brought along, and the one
 // it brought along ends.
 func TestFixation(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		planted := "sid=" + strings.Repeat("ab", 32)
 		sid := loggedIn(t, s, "jane@example.com", "Cookie", planted)
 		if sid == planted || who(t, s, planted) != "" {
@@ -158,7 +158,7 @@ func TestFixation(t *testing.T) {
 }
 
 func TestForgedCookies(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		sid := loggedIn(t, s, "jane@example.com")
 		names := s.Admin.Get("/api/resource/Session").Column(t, "name")
 		for _, cookie := range []string{
@@ -182,7 +182,7 @@ func TestForgedCookies(t *testing.T) {
 // TestPrecedence: a key wins over a session, and a wrong key is refused even
 // with a session.
 func TestPrecedence(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		sid := loggedIn(t, s, "jane@example.com")
 		if user := who(t, s, sid, "Authorization", s.Admin.Authorization); user != "Administrator" {
 			t.Errorf("session and key: %q", user)
@@ -198,7 +198,7 @@ func TestPrecedence(t *testing.T) {
 }
 
 func TestParallelLogins(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		sids := make([]string, 16)
 		var wg sync.WaitGroup
 		for i := range sids {
@@ -229,7 +229,7 @@ func TestParallelLogins(t *testing.T) {
 
 // TestConditions are what a user's document and the site say about logging in.
 func TestConditions(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, c *clock) {
 		tests := []struct {
 			values map[string]any
 			status int
@@ -267,7 +267,7 @@ func TestConditions(t *testing.T) {
 // TestWebLogout: as logout, for a browser that shows the answer; a page of
 // another site logs nobody out.
 func TestWebLogout(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		sid := loggedIn(t, s, jane)
 		send(t, s, "GET", "/api/method/web_logout", "", "Cookie", sid).fails(t, 403, "PermissionError")
 		send(t, s, "POST", "/api/method/web_logout", "", "Cookie", sid, "Origin", "https://other.example").fails(t, 400, "CSRFTokenError")

@@ -3,13 +3,13 @@ package web_test
 import (
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestSubject: every user has a name for OpenID clients that nobody can choose,
 // take away or share.
 func TestSubject(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, _ *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		subject := func(user string) string {
 			t.Helper()
 			got, err := s.Tenant.Auth.Subject(t.Context(), user)
@@ -26,7 +26,7 @@ func TestSubject(t *testing.T) {
 		}
 		first := subject(jane)
 		type logins []map[string]any
-		put := func(rows logins) *hosttest.Reply { return s.Admin.Put(path, map[string]any{"social_logins": rows}) }
+		put := func(rows logins) *sitetest.Reply { return s.Admin.Put(path, map[string]any{"social_logins": rows}) }
 		put(logins{{"provider": "framework", "userid": "chosen"}}).Fails(t, 417, "ValidationError")
 		put(logins{{"provider": "framework", "userid": first}, {"provider": "framework", "userid": first}}).Fails(t, 417, "ValidationError")
 		s.Admin.Post("/api/resource/User", map[string]any{"email": "eve@example.com", "first_name": "Eve",

@@ -4,12 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // TestActivitiesAreKept for as long as the site says, and no longer.
 func TestActivitiesAreKept(t *testing.T) {
-	each(t, func(t *testing.T, s *hosttest.Server, c *clock) {
+	each(t, func(t *testing.T, s *sitetest.Server, c *clock) {
 		count := func() int {
 			t.Helper()
 			return len(s.Admin.Get("/api/resource/Activity%20Log", "limit", "0").List(t))

@@ -6,20 +6,20 @@ import (
 	"slices"
 	"testing"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // change has a caller create, change or delete a document. The oracle says
 // whether that is allowed, before the change and after it, and the world
 // follows what was done.
-func (d *drawer) change(t *testing.T, clients []*hosttest.Client, n int) {
+func (d *drawer) change(t *testing.T, clients []*sitetest.Client, n int) {
 	k := d.w.types[d.IntN(len(d.w.types))]
 	if k.child {
 		return
 	}
 	i := d.IntN(len(clients))
 	o, c := &oracle{w: d.w, p: d.w.callers[i]}, clients[i].On(t)
-	var reply *hosttest.Reply
+	var reply *sitetest.Reply
 	var what string
 	var want bool
 	all := d.w.records[k.name]

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 // How much is asked: of each world, in continuous integration. ARMATURE_ORACLE
@@ -51,9 +51,9 @@ func TestListEqualsLoop(t *testing.T) {
 			for ; seed == first || seed == first+1 || time.Now().Before(until); seed++ {
 				database := ""
 				if on == "PostgreSQL" {
-					database = hosttest.Postgres(t)
+					database = sitetest.Postgres(t)
 				}
-				t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { asked += compareWorld(t, hosttest.New(t, database), seed) })
+				t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { asked += compareWorld(t, sitetest.New(t, database), seed) })
 				if t.Failed() {
 					return
 				}
@@ -63,7 +63,7 @@ func TestListEqualsLoop(t *testing.T) {
 	}
 }
 
-func compareWorld(t *testing.T, s *hosttest.Server, seed uint64) (asked int) {
+func compareWorld(t *testing.T, s *sitetest.Server, seed uint64) (asked int) {
 	w := drawWorld(seed)
 	clients := w.serve(t, s)
 	d := &drawer{rand.New(rand.NewPCG(seed, 2)), w}
@@ -82,7 +82,7 @@ func compareWorld(t *testing.T, s *hosttest.Server, seed uint64) (asked int) {
 }
 
 // compare asks the server and the oracle one question; empty: they agree.
-func (d *drawer) compare(t *testing.T, clients []*hosttest.Client) string {
+func (d *drawer) compare(t *testing.T, clients []*sitetest.Client) string {
 	q, i := d.question(), d.IntN(len(clients))
 	p := d.w.callers[i]
 	want, got := (&oracle{w: d.w, p: p}).answer(q), ask(t, clients[i], q)
@@ -94,13 +94,13 @@ func (d *drawer) compare(t *testing.T, clients []*hosttest.Client) string {
 
 // compareDocuments reads every document by itself, with what its links lead to,
 // and has its rights explained.
-func compareDocuments(t *testing.T, c *hosttest.Client, o *oracle) {
+func compareDocuments(t *testing.T, c *sitetest.Client, o *oracle) {
 	for _, k := range o.w.types {
 		for i, r := range o.w.records[k.name] {
 			if i >= sample && i < len(o.w.records[k.name])-sample {
 				continue
 			}
-			told := func(what string, reply *hosttest.Reply, want any) {
+			told := func(what string, reply *sitetest.Reply, want any) {
 				t.Helper()
 				t.Fatalf("%s %s %s %s: %d %s, want %v\n%s", o.p.name, what, k.name, r.name, reply.Status, reply.Text, want, o.w)
 			}
@@ -176,7 +176,7 @@ func (o *oracle) readsLinks(k *kind, r *record, levels []int) bool {
 }
 
 // ask asks the server, by REST or by the methods that do the same.
-func ask(t *testing.T, c *hosttest.Client, q *question) answer {
+func ask(t *testing.T, c *sitetest.Client, q *question) answer {
 	t.Helper()
 	args, path := q.args(), "/api/resource/"+q.kind.name
 	switch {

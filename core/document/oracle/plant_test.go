@@ -11,9 +11,9 @@ import (
 
 	"armature/core/doctype"
 	"armature/core/document"
-	"armature/core/host"
-	"armature/core/host/hosttest"
 	"armature/core/query"
+	"armature/core/sites"
+	"armature/core/sites/sitetest"
 )
 
 // plant is a hole made in the server: what it asks of its store loses a
@@ -245,7 +245,7 @@ type garden struct {
 }
 
 func (g *garden) search(t *testing.T, seed uint64) {
-	s := hosttest.New(t, "", func(c *host.Config) { c.Wrap = func(s document.Store) document.Store { return planted{s, &g.hole} } })
+	s := sitetest.New(t, "", func(c *sites.Config) { c.Wrap = func(s document.Store) document.Store { return planted{s, &g.hole} } })
 	w := drawWorld(seed)
 	w.serve(t, s)
 	g.left = slices.DeleteFunc(g.left, func(p plant) bool {
@@ -266,7 +266,7 @@ func (g *garden) search(t *testing.T, seed uint64) {
 
 // find reports whether the questions of one world tell the server with a hole
 // from the oracle.
-func (g *garden) find(t *testing.T, s *hosttest.Server, w *world, p *plant, seed uint64) bool {
+func (g *garden) find(t *testing.T, s *sitetest.Server, w *world, p *plant, seed uint64) bool {
 	g.hole.Store(p)
 	if p.schema != nil {
 		for dt := range s.Tenant.Documents.Schema().All {
@@ -281,7 +281,7 @@ func (g *garden) find(t *testing.T, s *hosttest.Server, w *world, p *plant, seed
 			reload(t, s)
 		}
 	}()
-	var clients []*hosttest.Client
+	var clients []*sitetest.Client
 	for _, who := range w.callers {
 		clients = append(clients, s.As(t, who.name)) // what is known of them is read anew
 	}
@@ -295,7 +295,7 @@ func (g *garden) find(t *testing.T, s *hosttest.Server, w *world, p *plant, seed
 }
 
 // reload takes the DocTypes from the store again.
-func reload(t *testing.T, s *hosttest.Server) {
+func reload(t *testing.T, s *sitetest.Server) {
 	t.Helper()
 	err := s.Tenant.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
 		_, err := tx.BumpSchema(t.Context())

@@ -7,7 +7,7 @@ import (
 
 	"armature/core/doctype"
 	"armature/core/document"
-	"armature/core/host/hosttest"
+	"armature/core/sites/sitetest"
 )
 
 type object = map[string]any
@@ -15,7 +15,7 @@ type object = map[string]any
 // serve puts a world into a site and returns a client for each caller.
 // Documents are stored as they are: what their links lead to is given, and who
 // owns them, too.
-func (w *world) serve(t testing.TB, s *hosttest.Server) []*hosttest.Client {
+func (w *world) serve(t testing.TB, s *sitetest.Server) []*sitetest.Client {
 	t.Helper()
 	for _, role := range []string{"R1", "R2"} {
 		s.Admin.Post("/api/resource/Role", object{"role_name": role}).OK(t)
@@ -23,7 +23,7 @@ func (w *world) serve(t testing.TB, s *hosttest.Server) []*hosttest.Client {
 	for _, k := range w.types {
 		s.Admin.Post("/api/resource/DocType", k.definition()).OK(t)
 	}
-	var clients []*hosttest.Client
+	var clients []*sitetest.Client
 	for _, p := range w.callers {
 		s.User(t, p.name, p.roles[:len(p.roles)-2]...) // all but All and Guest
 	}

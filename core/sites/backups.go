@@ -1,0 +1,137 @@
+package sites
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"armature/core/backup"
+	"armature/core/file"
+	"armature/core/file/s3"
+	"armature/core/site"
+)
+
+// Backups is how the archives of all sites are made by schedule, where a site's
+// configuration does not say otherwise under "backup".
+type Backups struct {
+	backup.Schedule
+
+	// To is the folder, or the bucket as s3://BUCKET/PREFIX?endpoint=URL, in which
+	// the archives are kept; empty: only those of sites that name a place are made.
+	To string
+	// Credentials are those of a bucket in To.
+	Credentials struct{ AccessKey, SecretKey string }
+	// Passphrase is what archives are sealed under. It is asked for each one.
+	Passphrase func() (string, error)
+	// Meter is told what came of each attempt; nil: nobody is.
+	Meter BackupMeter
+}
+
+// BackupMeter counts.
+type BackupMeter interface {
+	// Ended counts an attempt: the site, the state that is in its newest archive, how
+	// long it took, the size of the archive, and what went wrong.
+	Ended(site string, done time.Time, took time.Duration, bytes int64, err error)
+	// Known notes when the newest archive of a site was made, and whether the last
+	// attempt failed, wherever that was.
+	Known(site string, done time.Time, failed bool)
+	// Forget forgets a site.
+	Forget(site string)
+}
+
+// backupSetting is the site setting about backups.
+const backupSetting = "backup"
+
+// checkBackups refuses what a configuration says of backups where it cannot be done.
+func checkBackups(c *site.Config) error {
+	set, err := backupSettings(c)
+	if err == nil && set.Bucket != nil {
+		_, _, err = s3.Parse(set.Bucket)
+	}
+	if err == nil && set.Folder != "" && !filepath.IsAbs(set.Folder) {
+		err = fmt.Errorf("backup: the folder %q is no absolute path", set.Folder)
+	}
+	return err
+}
+
+func backupSettings(c *site.Config) (backup.Settings, error) {
+	raw, _ := c.Get(backupSetting)
+	return backup.ParseSettings(raw)
+}
+
+// schedule is how often archives of a site are made; ok is false where none are. A
+// place of its own is not used while the site is paused: it is that of the original,
+// which keeps archives of the same name there.
+func (s *Set) schedule(c *site.Config) (_ backup.Schedule, ownPlace, ok bool, err error) {
+	set, err := backupSettings(c)
+	if err != nil {
+		return backup.Schedule{}, false, false, err
+	}
+	schedule := set.Over(s.c.Backups.Schedule)
+	ownPlace = set.Folder != "" || set.Bucket != nil
+	return schedule, ownPlace, schedule.Every > 0 && (ownPlace || s.c.Backups.To != ""), nil
+}
+
+// openPlace opens where the archives of a site go.
+func (s *Set) openPlace(t *Tenant) (_ backup.Place, spool string, close func() error, err error) {
+	set, err := backupSettings(t.Site.Config())
+	if err != nil {
+		return backup.Place{}, "", nil, err
+	}
+	p := backup.Place{Folder: t.folder, Site: t.Site.Name}
+	folder, bucket := set.Folder, s3.Options{}
+	switch to := s.c.Backups.To; {
+	case set.Bucket != nil:
+		bucket, _, err = s3.Parse(set.Bucket)
+	case folder == "" && strings.HasPrefix(to, s3.Scheme):
+		bucket, err = s3.ParseURL(to)
+		bucket.AccessKey, bucket.SecretKey = s.c.Backups.Credentials.AccessKey, s.c.Backups.Credentials.SecretKey
+	case folder == "":
+		folder = to
+	}
+	if err != nil {
+		return p, "", nil, err
+	}
+	var opened storage
+	if folder == "" {
+		if bucket.Prefix != "" && !strings.HasSuffix(bucket.Prefix, "/") {
+			bucket.Prefix += "/"
+		}
+		opened, spool = s3.Open(bucket), s.c.Layout.Data
+	} else if opened, err = file.OpenDisk(folder); err != nil {
+		return p, "", nil, err
+	} else {
+		spool = folder // what lies there is moved
+	}
+	p.Storage = opened
+	return p, spool, opened.Close, nil
+}
+
+// Check refuses a place that there cannot be.
+func (b Backups) Check() error {
+	if !strings.HasPrefix(b.To, s3.Scheme) {
+		return nil
+	}
+	_, err := s3.ParseURL(b.To)
+	var wrong *url.Error
+	if errors.As(err, &wrong) {
+		return wrong.Err // the URL itself may hold a secret
+	}
+	return err
+}
+
+// clearTrials removes what a process that was killed has left of archives it made or
+// tried.
+func clearTrials(dir string) error {
+	left, err := filepath.Glob(filepath.Join(dir, trialPrefix+"*"))
+	for _, path := range left {
+		if old, failed := untouched(path, time.Now().Add(-brokenOff)); failed == nil && old {
+			err = errors.Join(err, os.RemoveAll(path))
+		}
+	}
+	return err
+}

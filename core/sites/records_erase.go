@@ -1,0 +1,177 @@
+package sites
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"armature/core/doctype"
+	"armature/core/query"
+	"armature/core/store"
+)
+
+// brokenOff is how old a site is that was not made, or erased, to its end and that
+// nobody can be at work on any more.
+const brokenOff = 24 * time.Hour
+
+// putBack is how long it may take to undo what was interrupted.
+const putBack = 10 * time.Second
+
+// Erase implements Registry. Where there is no such site it finishes or clears
+// away what was broken off under the name, and only where there is nothing of the
+// kind does it erase the sites that were dropped: who repeats a command that was
+// interrupted means the site that it was about, not the copies kept of others.
+//
+// A site that is there is leaving until every server has let go of it, and can be
+// put back for so long; it is erasing from before the first thing is deleted, and
+// nothing leads back from there.
+func (r *records) Erase(ctx context.Context, name string) (kept int, err error) {
+	db, err := r.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := r.erasable(ctx, db, name)
+	if err != nil {
+		return 0, err
+	}
+	if len(rows) == 0 {
+		return 0, missing(name)
+	}
+	if err := r.leave(ctx, db, rows); err != nil {
+		return 0, err
+	}
+	for _, one := range rows {
+		if err := r.condemn(ctx, db, one); err != nil {
+			return 0, err
+		}
+	}
+	for _, one := range rows {
+		if err := r.wipe(ctx, db, one); err != nil {
+			return 0, err
+		}
+	}
+	rows, err = r.read(ctx, db, doctype.AllOf{is("site", name), doctype.AnyOf{is("state", dropped), is("state", leaving), is("state", erasing)}})
+	return len(rows), err
+}
+
+// erasable finds the rows that Erase is about: the site that is there, else those
+// that were broken off, else those that were dropped.
+func (r *records) erasable(ctx context.Context, db *store.Store, name string) (rows []row, err error) {
+	for _, where := range []doctype.Where{
+		is("live", name),
+		doctype.AllOf{is("site", name), doctype.AnyOf{is("state", leaving), is("state", erasing), doctype.AllOf{is("state", staged), abandoned()}}},
+		doctype.AllOf{is("site", name), is("state", dropped)},
+	} {
+		if rows, err = r.read(ctx, db, where); err != nil || len(rows) > 0 {
+			break
+		}
+	}
+	return rows, err
+}
+
+// abandoned is what nobody can be at work on any more.
+func abandoned() doctype.Where {
+	return doctype.Compare{Operand: operand("modified"), Op: query.Lt, Value: doctype.FormatDatetime(time.Now().UTC().Add(-brokenOff))}
+}
+
+// Sweep implements Registry.
+func (r *records) Sweep(ctx context.Context) error {
+	db, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := r.read(ctx, db, doctype.AllOf{doctype.AnyOf{is("state", staged), is("state", erasing)}, abandoned()})
+	for _, one := range rows {
+		r.c.Logger.Info("what is left of a site that was not made or erased to its end is removed", "site", one.site, "schema", one.schema)
+		failed := r.condemn(ctx, db, one)
+		if failed == nil {
+			failed = r.wipe(ctx, db, one)
+		}
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// leave takes the site that is there off every server, or waits for that where
+// another process has begun it. Interrupted, it leaves what it was.
+func (r *records) leave(ctx context.Context, db *store.Store, rows []row) error {
+	wait := false
+	for i, one := range rows {
+		switch one.state {
+		case live: // the only one
+			if err := r.moveAlone(ctx, db, one, live, leaving); err != nil {
+				return err
+			}
+			rows[i].state = leaving
+			if err := settle(ctx); err != nil {
+				return r.restoreLeaving(ctx, db, one, err)
+			}
+			return nil
+		case leaving:
+			wait = true
+		}
+	}
+	if wait {
+		return settle(ctx)
+	}
+	return nil
+}
+
+// restoreLeaving has a site there again of which nothing is deleted, because of an
+// error that it says so with. Where another of its name was made meanwhile it is a
+// dropped one; where another process erases it already, that is what becomes of it.
+func (r *records) restoreLeaving(ctx context.Context, db *store.Store, one row, because error) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), putBack)
+	defer stop()
+	is := "is there again"
+	err := r.moveAlone(ctx, db, one, leaving, live)
+	if errors.Is(err, fs.ErrExist) {
+		is = "is a dropped one, since another was made of its name"
+		err = r.moveAlone(ctx, db, one, leaving, dropped)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: site %s is not put back: another process has begun to delete it, or has put it back", because, one.site)
+	case err != nil:
+		return fmt.Errorf("%w: site %s is not put back, which site drop --undo does: %w", because, one.site, err)
+	}
+	return fmt.Errorf("%w: nothing was deleted, site %s %s", because, one.site, is)
+}
+
+// condemn says of a row that its things are about to be deleted, which another
+// process may have said before.
+func (r *records) condemn(ctx context.Context, db *store.Store, one row) error {
+	if one.state == erasing {
+		return nil
+	}
+	err := r.moveAlone(ctx, db, one, one.state, erasing)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	rows, failed := r.read(ctx, db, is("name", one.schema))
+	switch {
+	case failed != nil:
+		return failed
+	case len(rows) == 1 && (rows[0].state == erasing || rows[0].state == erased):
+		return nil
+	}
+	return fmt.Errorf("site %s is not erased: it was brought back meanwhile", one.site)
+}
+
+// wipe deletes what a site has that is being erased.
+func (r *records) wipe(ctx context.Context, db *store.Store, one row) error {
+	if err := store.Drop(ctx, r.c.Database, one.schema); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(r.c.Layout.Site(folderOf(one.schema))); err != nil {
+		return err
+	}
+	err := r.moveAlone(ctx, db, one, erasing, erased)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // somebody else was at it, too
+	}
+	return err
+}

@@ -1,0 +1,239 @@
+package sites
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"armature/core/backup"
+	"armature/core/document"
+	"armature/core/migration"
+	"armature/core/site"
+	"armature/core/store"
+)
+
+// Restored is what came of an archive.
+type Restored struct {
+	Site    string   `json:"name"`
+	Records int64    `json:"records"`
+	Files   int64    `json:"files"`
+	Moved   string   `json:"moved_to,omitempty"` // folder of the site that was replaced
+	Schema  string   `json:"schema,omitempty"`   // PostgreSQL schema of the site that was replaced
+	Paused  string   `json:"paused,omitempty"`   // why nothing is sent from it
+	Notes   []string `json:"notes,omitempty"`    // what differs from the site that was backed up
+}
+
+// RestoreOptions say what to make of an archive.
+type RestoreOptions struct {
+	As      string // name of the site; empty: the archive's
+	Replace bool   // a site of the name is dropped, not deleted
+	Sending bool   // what it has to send is sent: it takes the place of its original
+	Tell    backup.Progress
+}
+
+// CheckCover refuses an archive that could not be restored, by what it says of itself
+// without a passphrase: one that only newer programs can use, or a name that is
+// taken.
+func (s *Set) CheckCover(ctx context.Context, c *backup.Cover, o RestoreOptions) error {
+	if c.Format == 1 {
+		return nil // it says nothing
+	}
+	return s.restorable(ctx, c.Header, o)
+}
+
+func (s *Set) restorable(ctx context.Context, h backup.Header, o RestoreOptions) error {
+	as := cmp.Or(o.As, h.Site)
+	if err := site.CheckName(as); err != nil {
+		return err
+	}
+	if _, err := s.migration(&Tenant{}, nil).Current(migration.State{Format: h.DataFormat, Reader: h.DataReader}); err != nil {
+		return err
+	}
+	list, err := s.Sites(ctx)
+	if err == nil && find(list, as) != nil && !o.Replace {
+		err = taken(as)
+	}
+	return err
+}
+
+// Restore makes a site of an archive: under its own name, or as another. Nothing
+// is seen of it before it is whole and was compared with the archive; what fails
+// leaves nothing behind. A site of the name is fs.ErrExist, unless it is to be
+// replaced. What comes of it is a copy, from which nothing is sent (Tenant.Outgoing)
+// until somebody says so, unless it takes the place of the site it was made from.
+func (s *Set) Restore(ctx context.Context, file, passphrase string, o RestoreOptions) (*Restored, error) {
+	a, err := backup.Open(ctx, file, passphrase, o.Tell)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.restorable(ctx, a.Header, o); err != nil {
+		return nil, err
+	}
+	as := cmp.Or(o.As, a.Header.Site)
+	r := &restoring{set: s, archive: a, name: as, tell: o.Tell, done: &Restored{Site: as, Records: a.Manifest.Records()}}
+	r.done.Files, _ = a.Manifest.Files()
+	if !o.Sending {
+		r.done.Paused = s.pausedAs(ctx, r, o.Replace)
+	}
+	if r.stage, err = s.registry.Stage(ctx, as); err != nil {
+		return nil, fmt.Errorf("restore %s: %w", as, err)
+	}
+	if err := r.run(ctx, o.Replace); err != nil {
+		return nil, errors.Join(fmt.Errorf("restore %s: %w", as, err), r.stage.Discard())
+	}
+	return r.done, s.readSites(ctx)
+}
+
+// restoring is a site that is being made where nobody sees it.
+type restoring struct {
+	set     *Set
+	archive *backup.Archive
+	stage   Stage
+	name    string
+	tell    backup.Progress
+	done    *Restored
+}
+
+// run fills the stage and publishes it.
+func (r *restoring) run(ctx context.Context, replace bool) error {
+	config, err := r.config()
+	if err != nil {
+		return err
+	}
+	if err := r.fill(ctx, config); err != nil {
+		return err
+	}
+	replaced, err := r.stage.Publish(ctx, config, replace)
+	if err != nil {
+		return err
+	}
+	r.done.Moved, r.done.Schema = replaced.Folder, replaced.Schema
+	return nil
+}
+
+// fill puts everything into a folder, and into a schema of PostgreSQL.
+func (r *restoring) fill(ctx context.Context, config *site.Config) (err error) {
+	place, dir := r.stage.Place(), r.stage.Dir()
+	o := r.set.c.Store
+	o.Logger = r.set.c.Logger
+	db, err := store.Open(ctx, place.Database, place.Schema, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	files, err := openStorage(config, place.Folder, filepath.Join(dir, "files"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, files.Close()) }()
+	spool := filepath.Join(dir, "files", "tmp")
+	if err := os.MkdirAll(spool, 0o700); err != nil {
+		return err
+	}
+	plugins := filepath.Join(dir, "plugins")
+	if err := os.MkdirAll(plugins, 0o700); err != nil {
+		return err
+	}
+	to, err := backupSite(db, files, plugins)
+	if err != nil {
+		return err
+	}
+	if err := r.archive.Restore(ctx, to, spool, r.tell); err != nil {
+		return err
+	}
+	return r.storeKey(ctx, db)
+}
+
+// storeKey seals the site's key with the master key of this installation.
+func (r *restoring) storeKey(ctx context.Context, db *store.Store) error {
+	sealed, err := r.set.c.Master.SealKey(r.archive.Key)
+	if err != nil {
+		return err
+	}
+	return db.Write(ctx, document.Alone, func(tx document.Tx) error {
+		return migration.Write(ctx, tx, migration.State{
+			Sealed: sealed, Format: r.archive.Header.DataFormat, Reader: r.archive.Header.DataReader,
+			Origin: r.archive.Header.Origin, Paused: r.done.Paused,
+		})
+	})
+}
+
+// config is the configuration. A site under another name does not take the hosts
+// and the bucket's folder of the one it was made from.
+func (r *restoring) config() (*site.Config, error) {
+	c, err := parseConfig(r.archive.Config)
+	if err == nil && r.name != r.archive.Header.Site {
+		c, err = r.asAnother(c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.apart(c)
+}
+
+// apart keeps the files in another part of the bucket where a site that is there
+// has the same one: it is about to be dropped, and what is deleted on the new one
+// must stay for the case that it is brought back.
+func (r *restoring) apart(c *site.Config) (*site.Config, error) {
+	own := &Record{Config: c, Place: r.stage.Place()}
+	bucket, prefix := own.Bucket()
+	taken := slices.ContainsFunc(r.set.table.Load().entries, func(e *entry) bool {
+		b, p := e.record.Load().Bucket()
+		return b == bucket && p == prefix
+	})
+	if bucket == "" || !taken {
+		return c, nil
+	}
+	var settings map[string]json.RawMessage
+	if err := json.Unmarshal(storageOf(c), &settings); err != nil {
+		return nil, err
+	}
+	// In front, so that neither prefix begins with the other.
+	other, err := json.Marshal(strings.ToLower(rand.Text()[:8]) + "-" + prefix)
+	if err != nil {
+		return nil, err
+	}
+	settings["prefix"] = other
+	text, err := json.Marshal(settings)
+	if err != nil {
+		return nil, err
+	}
+	r.done.Notes = append(r.done.Notes, "the files lie under a prefix of their own in the bucket")
+	return c.With(storageSetting, text)
+}
+
+func (r *restoring) asAnother(c *site.Config) (*site.Config, error) {
+	others := r.set.table.Load()
+	taken := len(c.Hosts()) == 0 && len(others.entries) > 0 ||
+		slices.ContainsFunc(c.Hosts(), func(host string) bool { return others.byHost[host] != nil })
+	var err error
+	if taken {
+		hosts, _ := json.Marshal([]string{r.name})
+		if c, err = c.With("hosts", hosts); err != nil {
+			return nil, err
+		}
+		r.done.Notes = append(r.done.Notes, fmt.Sprintf("another site answers the hosts of the archive: hosts is %s now", hosts))
+	}
+	raw, ok := c.Get(storageSetting)
+	if !ok {
+		return c, nil
+	}
+	var settings map[string]json.RawMessage
+	if json.Unmarshal(raw, &settings) != nil || settings["prefix"] == nil {
+		return c, nil
+	}
+	delete(settings, "prefix")
+	text, err := json.Marshal(settings)
+	if err != nil {
+		return nil, err
+	}
+	r.done.Notes = append(r.done.Notes, "the files lie under a prefix of their own in the bucket")
+	return c.With(storageSetting, text)
+}

@@ -1,0 +1,333 @@
+package sites_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/identity"
+	"armature/core/method"
+	"armature/core/site"
+	"armature/core/sites"
+)
+
+// newSet makes a set of sites in SQLite files, closed when the test ends.
+func newSet(t *testing.T, change ...func(*sites.Config)) (*sites.Set, sites.Layout) {
+	t.Helper()
+	layout := sites.Layout{Data: t.TempDir()}
+	if err := layout.Make(); err != nil {
+		t.Fatal(err)
+	}
+	master, err := site.LoadMaster(layout.MasterKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := sites.Config{Layout: layout, Master: master, Version: "test"}
+	for _, fn := range change {
+		fn(&c)
+	}
+	s := sites.NewSet(c)
+	t.Cleanup(s.CloseAll)
+	return s, layout
+}
+
+func create(t *testing.T, s *sites.Set, name string) *sites.Tenant {
+	t.Helper()
+	on, err := s.Create(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return on
+}
+
+func configure(t *testing.T, s *sites.Set, name, key, value string) {
+	t.Helper()
+	_, err := s.Registry().Configure(t.Context(), name, func(c *site.Config) (*site.Config, error) {
+		return c.With(key, json.RawMessage(value))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// acquired is the name of the site that answers a host.
+func acquired(t *testing.T, s *sites.Set, name string) string {
+	t.Helper()
+	edge, release, err := s.Acquire(t.Context(), name, httptest.NewRequest("GET", "/", nil))
+	if errors.Is(err, fault.New(fault.NotFound, "", "")) {
+		return ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	return edge.Name
+}
+
+func TestAcquire(t *testing.T) {
+	s, _ := newSet(t)
+	if got := acquired(t, s, "any.example"); got != "" {
+		t.Errorf("without sites %q answers", got)
+	}
+	create(t, s, "another")
+	create(t, s, "default")
+	create(t, s, "named")
+	configure(t, s, "named", "hosts", `["named.example"]`)
+	s.Refresh(t.Context())
+	for name, want := range map[string]string{
+		"any.example": "default", "named.example": "named", "": "default",
+	} {
+		if got := acquired(t, s, name); got != want {
+			t.Errorf("%q is answered by %q, want %q", name, got, want)
+		}
+	}
+	configure(t, s, "default", "hosts", `["default.example"]`)
+	s.Refresh(t.Context())
+	if got := acquired(t, s, "any.example"); got != "another" {
+		t.Errorf("any host is answered by %q", got)
+	}
+}
+
+func TestRefreshFollowsTheFolder(t *testing.T) {
+	s, layout := newSet(t)
+	create(t, s, "default")
+	other := sites.NewSet(config(t, layout)) // another process
+	defer other.CloseAll()
+	if _, err := other.Create(t.Context(), "late"); err != nil {
+		t.Fatal(err)
+	}
+	other.Close("late")
+	configure(t, s, "late", "hosts", `["late.example"]`)
+	s.Refresh(t.Context())
+	if got := acquired(t, s, "late.example"); got != "late" {
+		t.Fatalf("a site that another process made is not served: %q answers", got)
+	}
+	late := s.Tenant("late")
+	if _, err := s.Registry().Drop(t.Context(), "late"); err != nil {
+		t.Fatal(err)
+	}
+	s.Refresh(t.Context())
+	if got := acquired(t, s, "late.example"); got != "default" {
+		t.Errorf("a dropped site is still served: %q answers", got)
+	}
+	if err := late.Store.Ping(t.Context()); err == nil {
+		t.Error("the database of a dropped site is still open")
+	}
+	// A new site of the name is another one.
+	other.Refresh(t.Context())
+	if _, err := other.Create(t.Context(), "late"); err != nil {
+		t.Fatal(err)
+	}
+	configure(t, s, "late", "hosts", `["late.example"]`)
+	s.Refresh(t.Context())
+	if got := acquired(t, s, "late.example"); got != "late" {
+		t.Errorf("%q answers for the new site", got)
+	}
+	if s.Tenant("late") == late {
+		t.Error("the new site is served by what the old one was")
+	}
+}
+
+func config(t *testing.T, layout sites.Layout) sites.Config {
+	t.Helper()
+	master, err := site.LoadMaster(layout.MasterKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sites.Config{Layout: layout, Master: master}
+}
+
+func TestRefreshKeepsAConfigurationThatWorks(t *testing.T) {
+	s, layout := newSet(t)
+	on := create(t, s, "default")
+	configure(t, s, "default", "time_zone", `"Asia/Tokyo"`)
+	s.Refresh(t.Context())
+	if got := on.Site.Location().String(); got != "Asia/Tokyo" {
+		t.Fatalf("time zone %s", got)
+	}
+	if err := os.WriteFile(layout.Config("default"), []byte(`{"time_zone": "Nowhere"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Refresh(t.Context())
+	if got := on.Site.Location().String(); got != "Asia/Tokyo" {
+		t.Errorf("a wrong configuration took effect: %s", got)
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	s, _ := newSet(t)
+	if _, err := s.Open(t.Context(), "nowhere"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing site: %v", err)
+	}
+	create(t, s, "one")
+	if _, err := s.Create(t.Context(), "one"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a taken name: %v", err)
+	}
+	if _, err := s.Create(t.Context(), "../out"); err == nil {
+		t.Error("a name that leads out of the folder was taken")
+	}
+	s.CloseAll()
+	if _, err := s.Open(t.Context(), "one"); err == nil {
+		t.Error("a closed set opened a site")
+	}
+}
+
+func TestAnotherMasterKey(t *testing.T) {
+	s, layout := newSet(t)
+	create(t, s, "default")
+	master, err := site.ParseMaster(strings.Repeat("ab", 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := sites.NewSet(sites.Config{Layout: layout, Master: master})
+	defer other.CloseAll()
+	if _, err := other.Open(t.Context(), "default"); !errors.Is(err, site.ErrWrongMaster) {
+		t.Errorf("%v, want ErrWrongMaster", err)
+	}
+}
+
+func TestFirstPasswordOnce(t *testing.T) {
+	var announced atomic.Int64
+	announce := func(c *sites.Config) {
+		c.Announce = func(site, user, password string) {
+			if site != "default" || user != identity.Administrator || len(password) < 20 {
+				t.Errorf("announced %s %s %s", site, user, password)
+			}
+			announced.Add(1)
+		}
+	}
+	s, layout := newSet(t, announce)
+	if err := s.Registry().Create(t.Context(), "default"); err != nil {
+		t.Fatal(err)
+	}
+	// Two processes open the new site at once.
+	c := config(t, layout)
+	announce(&c)
+	other := sites.NewSet(c)
+	defer other.CloseAll()
+	var wg sync.WaitGroup
+	for _, set := range []*sites.Set{s, other} {
+		wg.Go(func() {
+			if _, err := set.Open(t.Context(), "default"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := announced.Load(); n != 1 {
+		t.Errorf("announced %d passwords", n)
+	}
+}
+
+// TestWeakFirstPassword: a site that cannot be finished is an error, and what was
+// opened of it is closed.
+func TestWeakFirstPassword(t *testing.T) {
+	s, _ := newSet(t, func(c *sites.Config) { c.Password = "admin" })
+	if _, err := s.Create(t.Context(), "default"); err == nil || !strings.Contains(err.Error(), "the Administrator's password") {
+		t.Errorf("%v", err)
+	}
+}
+
+// countingPlugins notes which sites are open.
+type countingPlugins struct {
+	mu   sync.Mutex
+	open map[string]int
+}
+
+func (p *countingPlugins) Open(site, _ string) (method.Invoker, document.Hooks, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open[site]++
+	return nil, nil, nil
+}
+
+func (p *countingPlugins) Refresh(context.Context, string) {}
+func (p *countingPlugins) Forget(string)                   {}
+
+func (p *countingPlugins) Shut(site string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open[site]--
+}
+
+func TestCloseWaitsForRequests(t *testing.T) {
+	plugins := &countingPlugins{open: map[string]int{}}
+	s, _ := newSet(t, func(c *sites.Config) { c.Plugins = plugins })
+	on := create(t, s, "default")
+	edge, release, err := s.Acquire(t.Context(), "x", httptest.NewRequest("GET", "/", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close("default")
+	// The request that came before goes on to its end.
+	err = edge.Store.Read(t.Context(), func(tx document.Tx) error {
+		_, err := edge.Documents.As(identity.Root(), tx).Get(t.Context(), "User", identity.Administrator)
+		return err
+	})
+	if err != nil {
+		t.Errorf("a running request: %v", err)
+	}
+	// One that comes now waits for it to end, and gets the site opened again.
+	come := make(chan string)
+	go func() { come <- acquired(t, s, "x") }()
+	plugins.mu.Lock()
+	if plugins.open["default"] != 1 {
+		t.Error("the plugins of a site in use were shut, or opened twice")
+	}
+	plugins.mu.Unlock()
+	release()
+	if got := <-come; got != "default" {
+		t.Errorf("%q answers afterwards", got)
+	}
+	if s.Tenant("default") == on {
+		t.Error("a closed tenant serves")
+	}
+	if err := on.Store.Ping(context.Background()); err == nil {
+		t.Error("the database is still open")
+	}
+}
+
+func TestHammerOpenAndClose(t *testing.T) {
+	s, _ := newSet(t)
+	create(t, s, "default")
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			r := httptest.NewRequest("GET", "/", nil)
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				edge, release, err := s.Acquire(t.Context(), "x", r)
+				if err != nil {
+					t.Errorf("a site that is opened again: %v", err)
+					return
+				}
+				if err := edge.Store.Ping(t.Context()); err != nil {
+					t.Errorf("a site in use was closed: %v", err)
+				}
+				release()
+			}
+		})
+	}
+	for range 8 {
+		s.Close("default")
+		if _, err := s.Open(t.Context(), "default"); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	wg.Wait()
+}
