@@ -29,16 +29,19 @@ func (p Protection) Has(field string) bool {
 	return slices.Contains(p.Fields, field) || slices.Contains(p.Fields, AllFields)
 }
 
+// Protects reports whether Protect may refuse anything in documents of a DocType.
+func (r *Rights) Protects(dt *doctype.DocType) bool {
+	return !r.Caller.Platform() && len(r.Protection[dt.Name].Fields) > 0
+}
+
 // Protect refuses a change by a plugin of what decides who may do what. For a
-// document that is new, before is what it would be without the values sent.
+// document that is new, before is what it would be without the values sent. It is
+// not looked at, and may be nil, where the DocType is not one of which Protects says so.
 func (r *Rights) Protect(doc, before *doctype.Document) error {
-	if r.Caller.Platform() {
+	if !r.Protects(doc.Type) {
 		return nil
 	}
-	p, ok := r.Protection[doc.Type.Name]
-	if !ok || len(p.Fields) == 0 {
-		return nil
-	}
+	p := r.Protection[doc.Type.Name]
 	for _, f := range doc.Type.Fields {
 		if !f.Standard && p.Has(f.Name) && f.Kind != doctype.NoValue && !doctype.SameValue(f, doc, before) {
 			return protected(r.Caller, doc.Type, f)

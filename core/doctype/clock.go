@@ -46,7 +46,7 @@ func FormatDatetime(t time.Time) string {
 var (
 	datetimeLayouts = []string{
 		"2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999",
-		"2006-01-02 15:04", "2006-01-02T15:04", DateLayout,
+		"2006-01-02 15:04", "2006-01-02T15:04",
 	}
 	zonedLayouts = []string{
 		time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00",
@@ -58,9 +58,13 @@ var (
 // ParseDatetime reads what clients send for a point in time; bare is true when
 // it was a date without a time.
 func ParseDatetime(s string, zone *time.Location) (t time.Time, bare, ok bool) {
-	for i, layout := range datetimeLayouts {
+	if len(s) == len(DateLayout) { // no other layout is as short; failing at the others first costs more than parsing
+		t, err := time.Parse(DateLayout, s)
+		return t, true, err == nil && t.Year() >= 1
+	}
+	for _, layout := range datetimeLayouts {
 		if t, err := time.Parse(layout, s); err == nil && t.Year() >= 1 {
-			return t, i == len(datetimeLayouts)-1, true
+			return t, false, true
 		}
 	}
 	for _, layout := range zonedLayouts {

@@ -102,5 +102,5 @@ func (s *Service) addComment(ctx context.Context, tx Tx, caller *identity.Caller
 	if kind != "" {
 		values["comment_type"] = kind
 	}
-	return s.insert(ctx, tx, caller, dt, values, access.AllLevels, nil)
+	return s.insert(ctx, tx, s.may(tx, caller), dt, values, access.AllLevels, nil)
 }

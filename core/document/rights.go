@@ -11,11 +11,15 @@ import (
 // may is what the caller may do, as the transaction sees documents: whoever asks
 // for a right asks there.
 func (s *Service) may(tx Tx, caller *identity.Caller) *access.Rights {
-	r := &access.Rights{Caller: caller, Schema: s.Schema(), Now: s.now(), Tx: tx, Protection: s.protection}
+	r := &struct { // one allocation: every request asks
+		access.Rights
+		bound
+	}{Rights: access.Rights{Caller: caller, Schema: s.Schema(), Now: s.now(), Tx: tx, Protection: s.protection}}
 	if s.beyond != nil {
-		r.Beyond = bound{s.beyond, tx, caller}
+		r.bound = bound{s.beyond, tx, caller}
+		r.Beyond = &r.bound
 	}
-	return r
+	return &r.Rights
 }
 
 // bound is Beyond for one caller in one transaction.
@@ -25,13 +29,13 @@ type bound struct {
 	caller *identity.Caller
 }
 
-func (b bound) Covers(doctype string) bool { return b.beyond.Covers(doctype) }
+func (b *bound) Covers(doctype string) bool { return b.beyond.Covers(doctype) }
 
-func (b bound) Decide(ctx context.Context, doc *doctype.Document, right access.Right) (access.Verdict, error) {
+func (b *bound) Decide(ctx context.Context, doc *doctype.Document, right access.Right) (access.Verdict, error) {
 	return b.beyond.Decide(ctx, b.tx, b.caller, doc, right)
 }
 
-func (b bound) Seen(ctx context.Context) (within, more doctype.Where, err error) {
+func (b *bound) Seen(ctx context.Context) (within, more doctype.Where, err error) {
 	return b.beyond.Seen(ctx, b.tx, b.caller)
 }
 

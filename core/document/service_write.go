@@ -24,30 +24,35 @@ func (s *Service) create(ctx context.Context, tx Tx, caller *identity.Caller, do
 	case dt.Single:
 		return nil, fault.Invalid("", "%s is a single document; update it instead", dt.Name)
 	}
-	g, err := s.may(tx, caller).Guard(ctx, dt, access.Create)
+	rights := s.may(tx, caller)
+	g, err := rights.Guard(ctx, dt, access.Create)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.may(tx, caller).ProtectAll(dt); err != nil {
+	if err := rights.ProtectAll(dt); err != nil {
 		return nil, err
 	}
-	return s.insert(ctx, tx, caller, dt, values, s.may(tx, caller).WriteLevels(dt), g)
+	return s.insert(ctx, tx, rights, dt, values, rights.WriteLevels(dt), g)
 }
 
 // insert creates a document. Without a guard it asks no rights: the platform
 // makes the document as a consequence of what the caller may do.
-func (s *Service) insert(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, values map[string]any, levels access.Levels, g *access.Guard) (*doctype.Document, error) {
+func (s *Service) insert(ctx context.Context, tx Tx, rights *access.Rights, dt *doctype.DocType, values map[string]any, levels access.Levels, g *access.Guard) (*doctype.Document, error) {
+	caller := rights.Caller
 	doc := doctype.NewDocument(dt)
-	if err := s.may(tx, caller).Defaults(ctx, doc); err != nil {
+	if err := rights.Defaults(ctx, doc); err != nil {
 		return nil, err
 	}
 	s.applyDefaults(doc, caller)
-	unset := doc.Clone()
+	var unset *doctype.Document
+	if rights.Protects(dt) {
+		unset = doc.Clone()
+	}
 	a := &assignment{s: s, caller: caller, levels: levels, status: true}
 	if err := a.document(doc, values, true); err != nil {
 		return nil, err
 	}
-	if err := s.may(tx, caller).Protect(doc, unset); err != nil {
+	if err := rights.Protect(doc, unset); err != nil {
 		return nil, err
 	}
 	if err := s.protectLinks(tx, caller, doc, nil); err != nil {
@@ -122,11 +127,12 @@ func (s *Service) update(ctx context.Context, tx Tx, caller *identity.Caller, do
 		return nil, err
 	}
 	doc := before.Clone()
-	a := &assignment{s: s, caller: caller, levels: s.may(tx, caller).WriteLevels(dt), status: true}
+	rights := s.may(tx, caller)
+	a := &assignment{s: s, caller: caller, levels: rights.WriteLevels(dt), status: true}
 	if err := a.document(doc, values, false); err != nil {
 		return nil, err
 	}
-	if err := s.may(tx, caller).Protect(doc, before); err != nil {
+	if err := rights.Protect(doc, before); err != nil {
 		return nil, err
 	}
 	if err := s.protectLinks(tx, caller, doc, before); err != nil {

@@ -118,16 +118,23 @@ func (x *exchange) readBody() ([]byte, error) {
 	if limit := x.site.maxBody(); x.r.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
-	var body bytes.Buffer
-	if n := x.r.ContentLength; n > 0 && n <= 64<<10 {
-		// The claimed length is trusted only where believing it costs little.
-		body.Grow(int(n) + bytes.MinRead)
-	}
-	if _, err := body.ReadFrom(x.r.Body); err != nil {
+	body, err := readAll(x.r.Body, x.r.ContentLength)
+	if err != nil {
 		return nil, bodyError(err)
 	}
-	x.r.Body = io.NopCloser(bytes.NewReader(body.Bytes()))
-	return body.Bytes(), nil
+	x.r.Body = io.NopCloser(bytes.NewReader(body))
+	return body, nil
+}
+
+// readAll reads a body. The length that the client claims is trusted only where
+// believing it costs little.
+func readAll(from io.Reader, length int64) ([]byte, error) {
+	if length <= 0 || length > 64<<10 {
+		return io.ReadAll(from)
+	}
+	body := make([]byte, length)
+	_, err := io.ReadFull(from, body) // net/http hands out no more than it claims
+	return body, err
 }
 
 func tooLarge(limit int64) error {

@@ -23,7 +23,7 @@ func (x *exchange) fail(err error) {
 		panic(http.ErrAbortHandler)
 	}
 	x.setErrorHeaders(e)
-	if x.raw != nil && x.raw.Fail != nil && x.raw.Fail(&x.w, x.r, e) {
+	if x.raw != nil && x.raw.Fail != nil && x.raw.Fail(&x.w, x.request(), e) {
 		return
 	}
 	if !x.route.api() && wantsHTML(x.r) {

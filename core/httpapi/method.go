@@ -14,7 +14,7 @@ func (x *exchange) command(path string) (func() error, error) {
 	if x.site.Raw != nil {
 		x.raw = x.site.Raw(x.path)
 	}
-	if x.raw == nil || x.raw.For != nil && !x.raw.For(x.r) {
+	if x.raw == nil || x.raw.For != nil && !x.raw.For(x.request()) {
 		x.raw = nil
 		return x.runMethod, nil
 	}
@@ -26,7 +26,7 @@ func (x *exchange) command(path string) (func() error, error) {
 	}
 	return func() error {
 		setAPIHeaders(x.w.Header())
-		return x.raw.Serve(&x.w, x.r, x.rawCall())
+		return x.raw.Serve(&x.w, x.request(), x.rawCall())
 	}, nil
 }
 

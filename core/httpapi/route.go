@@ -164,5 +164,5 @@ func (x *exchange) page() (func() error, error) {
 	if x.site.Pages == nil {
 		return nil, fault.New(fault.NotFound, "PageDoesNotExistError", "There is no page at this address")
 	}
-	return func() error { return x.site.Pages(&x.w, x.r, x.rawCall()) }, nil
+	return func() error { return x.site.Pages(&x.w, x.request(), x.rawCall()) }, nil
 }

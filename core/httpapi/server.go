@@ -95,7 +95,6 @@ func (x *exchange) run() error {
 	x.site, x.release = site, release
 	if site.Begin != nil {
 		x.ctx = site.Begin(x.ctx, x.r)
-		x.r = x.r.WithContext(x.ctx) // what serves a request itself asks that for its context
 	}
 	x.limitBody()
 	x.allowOrigin() // before the budget, so that a page may read its 429
@@ -120,6 +119,15 @@ func (x *exchange) run() error {
 		return err
 	}
 	return handle()
+}
+
+// request is the request with the context of the exchange, for what serves a
+// request itself and asks that for its context.
+func (x *exchange) request() *http.Request {
+	if x.r.Context() != x.ctx {
+		x.r = x.r.WithContext(x.ctx)
+	}
+	return x.r
 }
 
 // recover turns a panic into the answer of an internal error, unless the
