@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 
-	"armature/runtime/origin"
+	"armature/runtime/sourcemap"
 )
 
 // withLines turns what the compiler says about lines, in the module or in a source
 // map beside it, into what a server reads. What cannot be read costs the lines only.
 func (w *workshop) withLines(wasm []byte) ([]byte, error) {
-	table, err := origin.FromDWARF(wasm, w.shown)
+	table, err := sourcemap.FromDWARF(wasm, w.shown)
 	if text, rerr := os.ReadFile(w.module + ".map"); rerr == nil && table == nil {
-		table, err = origin.FromSourceMap(wasm, text, w.shown)
+		table, err = sourcemap.FromSourceMap(wasm, text, w.shown)
 	}
 	if err != nil || table == nil {
 		return wasm, nil

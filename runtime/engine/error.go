@@ -9,7 +9,7 @@ import (
 
 	"armature/core/fault"
 	"armature/runtime/engine/internal/rewrite"
-	"armature/runtime/origin"
+	"armature/runtime/sourcemap"
 )
 
 // Reason says why a call failed.
@@ -147,7 +147,7 @@ func (e *exit) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
 // failure turns what the WebAssembly runtime returned into an Error; nil when
 // the guest merely exited with code zero.
-func failure(export string, err error, source *origin.Table) *Error {
+func failure(export string, err error, source *sourcemap.Table) *Error {
 	e := &Error{Reason: Trap, Export: export, Stack: guestStack(err.Error(), source)}
 	var (
 		a    *abort
@@ -185,7 +185,7 @@ func cause(err error) string {
 
 // guestStack reads the functions out of the runtime's trace, the only form in which
 // it offers them, and says where in the sources each was.
-func guestStack(text string, source *origin.Table) []string {
+func guestStack(text string, source *sourcemap.Table) []string {
 	_, trace, ok := strings.Cut(text, "wasm stack trace:\n")
 	if !ok {
 		return nil
@@ -214,7 +214,7 @@ func guestStack(text string, source *origin.Table) []string {
 
 // placeOf is the place that a line such as "0x1f: g:1" stands for, in brackets
 // behind a space.
-func placeOf(line string, source *origin.Table) string {
+func placeOf(line string, source *sourcemap.Table) string {
 	hex, _, ok := strings.Cut(line, ": ")
 	offset, err := strconv.ParseUint(hex, 0, 32)
 	if !ok || err != nil || source == nil {

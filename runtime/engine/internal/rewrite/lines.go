@@ -1,6 +1,6 @@
 package rewrite
 
-import "armature/runtime/origin"
+import "armature/runtime/sourcemap"
 
 // spot is an instruction in the code that is written, and where it was.
 type spot struct {
@@ -36,7 +36,7 @@ func (m *module) keepLines(own, at int, spots []spot) {
 	if m.lines == nil {
 		return
 	}
-	var last origin.Row
+	var last sourcemap.Row
 	for _, s := range spots {
 		r := m.lines.At(uint32(m.bodyAt[own] + s.from))
 		r.Offset = uint32(at + s.at)
@@ -49,14 +49,14 @@ func (m *module) keepLines(own, at int, spots []spot) {
 
 // newLines is the table of the code that was written, behind which other bytes of
 // its section have come.
-func (m *module) newLines(behind int) *origin.Table {
+func (m *module) newLines(behind int) *sourcemap.Table {
 	if m.lines == nil {
 		return nil
 	}
 	for i := range m.moved {
 		m.moved[i].Offset += uint32(behind)
 	}
-	return &origin.Table{Files: m.lines.Files, Rows: m.moved}
+	return &sourcemap.Table{Files: m.lines.Files, Rows: m.moved}
 }
 
 // Only where there is DWARF does the compiler remember which instruction its code

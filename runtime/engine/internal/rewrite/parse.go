@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"armature/runtime/origin"
+	"armature/runtime/sourcemap"
 )
 
 // Section numbers.
@@ -90,13 +90,13 @@ type module struct {
 	counted  bool // there is a data count section
 	custom   []Custom
 	names    map[uint32]string
-	lines    *origin.Table // of the sources; nil: unknown
+	lines    *sourcemap.Table // of the sources; nil: unknown
 
 	ownTypes     int // types before those we add
 	detours      []detour
 	info         []funcInfo
 	nested       int64           // see maxNesting
-	moved        []origin.Row    // the lines of the new code
+	moved        []sourcemap.Row // the lines of the new code
 	taken        map[uint32]bool // functions whose address is taken
 	usesData     bool
 	unrestorable []string
@@ -349,8 +349,8 @@ func (m *module) parseCustom(r *reader) {
 		return // read, and too large to keep
 	case strings.HasPrefix(name, ".debug"):
 		return // larger still
-	case name == origin.Section:
-		m.lines, _ = origin.Decode(data) // lines are advice, as names are
+	case name == sourcemap.Section:
+		m.lines, _ = sourcemap.Decode(data) // lines are advice, as names are
 		return
 	}
 	m.custom = append(m.custom, Custom{name, bytes.Clone(data)})

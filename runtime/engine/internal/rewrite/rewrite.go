@@ -25,7 +25,7 @@ package rewrite
 import (
 	"fmt"
 
-	"armature/runtime/origin"
+	"armature/runtime/sourcemap"
 )
 
 // Version changes with every change of the output, so that code compiled from
@@ -90,7 +90,7 @@ type Module struct {
 	Data    []Segment // in order; later ones overwrite
 	Start   bool      // the Start export exists
 
-	Lines *origin.Table // of Binary's code, by the offsets in stack traces; nil: unknown
+	Lines *sourcemap.Table // of Binary's code, by the offsets in stack traces; nil: unknown
 
 	HasMemory bool
 	MinPages  uint32 // as declared

@@ -1,4 +1,4 @@
-package origin
+package sourcemap
 
 import (
 	"debug/dwarf"

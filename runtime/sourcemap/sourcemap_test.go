@@ -1,4 +1,4 @@
-package origin_test
+package sourcemap_test
 
 import (
 	"bytes"
@@ -10,28 +10,28 @@ import (
 	"strings"
 	"testing"
 
-	"armature/runtime/origin"
+	"armature/runtime/sourcemap"
 )
 
 func TestFind(t *testing.T) {
-	table := &origin.Table{Files: []string{"", "a.c"}, Rows: []origin.Row{
+	table := &sourcemap.Table{Files: []string{"", "a.c"}, Rows: []sourcemap.Row{
 		{Offset: 10, File: 1, Line: 3, Column: 7}, {Offset: 20, File: 1, Line: 2}, {Offset: 30},
 	}}
-	decoded, err := origin.Decode(table.Encode())
+	decoded, err := sourcemap.Decode(table.Encode())
 	if err != nil || !slices.Equal(decoded.Files, table.Files) || !slices.Equal(decoded.Rows, table.Rows) {
 		t.Fatalf("%+v, %v", decoded, err)
 	}
-	for offset, want := range map[uint32]origin.Place{10: {"a.c", 3, 7}, 19: {"a.c", 3, 7}, 20: {"a.c", 2, 0}, 29: {"a.c", 2, 0}, 9: {}, 30: {}, 1 << 31: {}} {
-		if got, ok := decoded.Find(offset); got != want || ok != (want != origin.Place{}) {
+	for offset, want := range map[uint32]sourcemap.Place{10: {"a.c", 3, 7}, 19: {"a.c", 3, 7}, 20: {"a.c", 2, 0}, 29: {"a.c", 2, 0}, 9: {}, 30: {}, 1 << 31: {}} {
+		if got, ok := decoded.Find(offset); got != want || ok != (want != sourcemap.Place{}) {
 			t.Errorf("%d: %v", offset, got)
 		}
 	}
 }
 
 func TestMalformed(t *testing.T) {
-	good := (&origin.Table{Files: []string{"a.c"}, Rows: []origin.Row{{Offset: 1, Line: 1}}}).Encode()
+	good := (&sourcemap.Table{Files: []string{"a.c"}, Rows: []sourcemap.Row{{Offset: 1, Line: 1}}}).Encode()
 	for i := range good {
-		if _, err := origin.Decode(good[:i]); err == nil {
+		if _, err := sourcemap.Decode(good[:i]); err == nil {
 			t.Errorf("%d of %d bytes were taken", i, len(good))
 		}
 	}
@@ -41,7 +41,7 @@ func TestMalformed(t *testing.T) {
 		"no such file":  {1, 0, 1, 1, 0, 2, 0},
 		"many rows":     binary.AppendUvarint([]byte{1, 0}, 1<<20),
 	} {
-		if _, err := origin.Decode(b); err == nil {
+		if _, err := sourcemap.Decode(b); err == nil {
 			t.Errorf("%s was taken", name)
 		}
 	}
@@ -52,16 +52,16 @@ func TestSourceMap(t *testing.T) {
 	wasm := []byte("\x00asm\x01\x00\x00\x00\x0a\x20" + strings.Repeat("\x00", 32)) // the code begins at 10
 	// Column 12: a.ts:1:1; 15: a.ts:3:5; 18: nowhere; 60: past the end.
 	text := `{"version": 3, "sources": ["a.ts"], "names": [], "mappings": "YAAA,GAEI,G,0CAAA"}`
-	table, err := origin.FromSourceMap(wasm, []byte(text), strings.ToUpper)
+	table, err := sourcemap.FromSourceMap(wasm, []byte(text), strings.ToUpper)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []origin.Row{{2, 1, 1, 1}, {5, 1, 3, 5}, {Offset: 8}}
+	want := []sourcemap.Row{{2, 1, 1, 1}, {5, 1, 3, 5}, {Offset: 8}}
 	if !slices.Equal(table.Rows, want) || !slices.Equal(table.Files, []string{"", "A.TS"}) {
 		t.Errorf("%v %v", table.Files, table.Rows)
 	}
 	for _, wrong := range []string{``, `{}`, `{"version": 3, "mappings": "!"}`, `{"version": 3, "mappings": "YCAA"}`} {
-		if _, err := origin.FromSourceMap(wasm, []byte(wrong), strings.ToUpper); err == nil {
+		if _, err := sourcemap.FromSourceMap(wasm, []byte(wrong), strings.ToUpper); err == nil {
 			t.Errorf("%s was taken", wrong)
 		}
 	}
@@ -102,7 +102,7 @@ __attribute__((export_name("f"))) int f(int n, int m) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := origin.FromDWARF(wasm, filepath.Base)
+	table, err := sourcemap.FromDWARF(wasm, filepath.Base)
 	if err != nil || table == nil {
 		t.Fatalf("%v, %v", table, err)
 	}
@@ -117,25 +117,25 @@ __attribute__((export_name("f"))) int f(int n, int m) {
 		t.Errorf("rows %v", table.Rows)
 	}
 	whole, err := table.Embed(wasm)
-	if err != nil || bytes.Contains(whole, []byte(".debug_")) || !bytes.Contains(whole, []byte(origin.Section)) {
+	if err != nil || bytes.Contains(whole, []byte(".debug_")) || !bytes.Contains(whole, []byte(sourcemap.Section)) {
 		t.Errorf("%d bytes of %d: %v", len(whole), len(wasm), err)
 	}
-	if again, err := origin.FromDWARF(whole, filepath.Base); again != nil || err != nil {
+	if again, err := sourcemap.FromDWARF(whole, filepath.Base); again != nil || err != nil {
 		t.Errorf("%v %v", again, err)
 	}
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add((&origin.Table{Files: []string{"", "a.c"}, Rows: []origin.Row{{1, 1, 2, 3}, {4, 1, 1, 0}, {Offset: 9}}}).Encode())
+	f.Add((&sourcemap.Table{Files: []string{"", "a.c"}, Rows: []sourcemap.Row{{1, 1, 2, 3}, {4, 1, 1, 0}, {Offset: 9}}}).Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		table, err := origin.Decode(b)
+		table, err := sourcemap.Decode(b)
 		if err != nil {
 			return
 		}
 		for _, r := range table.Rows {
 			table.Find(r.Offset)
 		}
-		if again, err := origin.Decode(table.Encode()); err != nil || !slices.Equal(again.Rows, table.Rows) {
+		if again, err := sourcemap.Decode(table.Encode()); err != nil || !slices.Equal(again.Rows, table.Rows) {
 			t.Errorf("%v became %v, %v", table, again, err)
 		}
 	})

@@ -1,10 +1,10 @@
-// Package origin tells which line of a source an instruction of a module is from.
+// Package sourcemap tells which line of a source an instruction of a module is from.
 //
 // Toolchains say so in DWARF or in a source map, large formats made for debuggers.
 // A server reads neither: who builds a module turns them into a Table, which travels
 // in a custom section. An offset is counted from the start of the code section's
 // contents, as in DWARF for WebAssembly.
-package origin
+package sourcemap
 
 import (
 	"cmp"
