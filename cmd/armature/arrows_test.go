@@ -87,7 +87,9 @@ var arrows = []arrow{
 	{"runtime/abi", nil, "the names of the ABI are read by the SDK's tests too"},
 	{"runtime/...", []string{"runtime/...", "core/notice", "core/document", "core/doctype", "core/query", "core/method", "core/identity", "core/scope", "core/fault"},
 		"a guest's host calls reach documents as anybody else's do, and nothing beside them"},
-	{"plugins/...", []string{"core/trace", "core/pin", "plugins/...", "runtime/...", "core/doctypes", "core/document", "core/access", "core/doctype", "core/query", "core/method", "core/identity", "core/scope", "core/fault"},
+	{"plugins/toolchain", []string{"plugins/bundle", "plugins/manifest", "plugins/testrun", "runtime/sourcemap", "sdk/..."},
+		"it turns sources into bundles: what runs them, and where their tests run, is handed in"},
+	{"plugins/...", []string{"core/trace", "core/pin", "plugins/...", "sdk/...", "runtime/...", "core/doctypes", "core/document", "core/access", "core/doctype", "core/query", "core/method", "core/identity", "core/scope", "core/fault"},
 		"what is installed and how it changes has nothing to do with HTTP or SQL"},
 }
 
@@ -119,6 +121,7 @@ var owners = []owner{
 	{"github.com/microcosm-cc/bluemonday", []string{"core/doctype"}, "markup is made safe where values are made canonical"},
 	{"github.com/ory/fosite/...", []string{"core/oauth/..."}, "the protocol's library can be replaced in one place"},
 	{"github.com/spf13/cobra", []string{"cmd/armature"}, "flags are the command line's"},
+	{"armature/sdk/...", []string{"plugins/toolchain/...", "cmd/armature", "sdk/..."}, "what an SDK says is written beside plugins and handed to compilers in one place"},
 	{"github.com/prometheus/client_golang/...", []string{"core/metrics", "plugins/meter"}, "what is counted is shown in one place"},
 	{"github.com/evanw/esbuild/...", []string{"plugins/script"}, "sources are read in one place"},
 	{"github.com/tdewolff/parse/v2/...", []string{"plugins/script"}, "sources are read in one place"},

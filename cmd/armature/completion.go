@@ -9,6 +9,7 @@ import (
 
 	"armature/plugins/grant"
 	"armature/plugins/manifest"
+	"armature/plugins/toolchain/scaffold"
 	"armature/runtime/abi"
 )
 
@@ -64,7 +65,7 @@ func completeFlags(root *cobra.Command) {
 			cmd.ValidArgsFunction = grantArguments
 		}
 		for flag, words := range map[string]cobra.CompletionFunc{
-			"approve": grantWords, "lang": choices(langs()...), "verb": choices(http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete),
+			"approve": grantWords, "lang": choices(scaffold.Languages()...), "verb": choices(http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete),
 			"log-level": choices("debug", "info", "warn", "error"), "log-format": choices("text", "json"),
 		} {
 			if cmd.LocalFlags().Lookup(flag) != nil {

@@ -11,6 +11,7 @@ import (
 	"armature/plugins/bundle"
 	"armature/plugins/manifest"
 	"armature/plugins/script"
+	"armature/plugins/toolchain"
 )
 
 func (a *app) pluginBuildCommand() *cobra.Command {
@@ -64,19 +65,6 @@ func folder(args []string) string {
 	return "."
 }
 
-func (a *app) inWorkshop(dir string, fn func(*workshop) error) error {
-	tmp, err := os.MkdirTemp("", "armature-build-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(tmp)
-	// Tools run in the folder, where a path relative to ours is another one.
-	if dir, err = filepath.Abs(dir); err != nil {
-		return err
-	}
-	return fn(&workshop{dir: dir, tmp: tmp, module: filepath.Join(tmp, "module.wasm"), out: a.stderr})
-}
-
 // buildPlugin compiles the sources, unless module is what they have been
 // compiled to, and puts the manifest in. The file appears complete or not at all.
 func (a *app) buildPlugin(ctx context.Context, dir, module, output string) (*bundle.Bundle, int, error) {
@@ -92,7 +80,7 @@ func (a *app) buildPlugin(ctx context.Context, dir, module, output string) (*bun
 	if module != "" {
 		wasm, err = os.ReadFile(module)
 	} else {
-		wasm, err = a.compile(ctx, dir)
+		wasm, err = toolchain.Compile(ctx, dir, toolEnvironment(), a.stderr)
 	}
 	if err == nil {
 		wasm, err = bundle.Unsigned(wasm) // of what it was before
@@ -100,7 +88,11 @@ func (a *app) buildPlugin(ctx context.Context, dir, module, output string) (*bun
 	if err != nil {
 		return nil, 0, err
 	}
-	whole, b, err := wholeBundle(wasm, text)
+	whole, err := bundle.Embed(wasm, text)
+	if err != nil {
+		return nil, 0, err
+	}
+	b, err := bundle.Parse(whole)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -110,47 +102,17 @@ func (a *app) buildPlugin(ctx context.Context, dir, module, output string) (*bun
 	return b, len(whole), replaceFile(output, whole)
 }
 
-// wholeBundle puts the manifest into a module.
-func wholeBundle(wasm, text []byte) ([]byte, *bundle.Bundle, error) {
-	whole, err := bundle.Embed(wasm, text)
-	if err != nil {
-		return nil, nil, err
-	}
-	b, err := bundle.Parse(whole)
-	return whole, b, err
-}
-
-func (a *app) compile(ctx context.Context, dir string) (wasm []byte, err error) {
-	l, err := languageOf(dir)
-	if err != nil {
-		return nil, err
-	}
-	err = a.inWorkshop(dir, func(w *workshop) error {
-		if err := l.build(ctx, w); err != nil {
-			return err
-		}
-		wasm, err = os.ReadFile(w.module)
-		return err
-	})
-	return wasm, err
-}
-
 // buildScript writes a script as the file it is installed as.
 func (a *app) buildScript(path, output string) (*bundle.Bundle, int, error) {
-	whole, b, err := scriptBundle(path)
+	whole, err := bundle.Whole(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	b, err := bundle.Parse(whole)
 	if err != nil {
 		return nil, 0, err
 	}
 	return b, len(whole), replaceFile(output, whole)
-}
-
-func scriptBundle(path string) ([]byte, *bundle.Bundle, error) {
-	whole, err := bundle.Whole(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	b, err := bundle.Parse(whole)
-	return whole, b, err
 }
 
 // replaceFile writes a file under a hidden name and renames it: whoever watches

@@ -21,6 +21,7 @@ import (
 	"armature/core/site"
 	"armature/core/sites"
 	"armature/plugins/bundle"
+	"armature/plugins/toolchain"
 	"armature/sdk/conformance"
 )
 
@@ -47,7 +48,7 @@ func (a *app) pluginConformanceCommand() *cobra.Command {
 // moduleOf is a file, or what a folder of sources is compiled to.
 func (a *app) moduleOf(ctx context.Context, path string) ([]byte, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return a.compile(ctx, path)
+		return toolchain.Compile(ctx, path, toolEnvironment(), a.stderr)
 	}
 	return os.ReadFile(path)
 }

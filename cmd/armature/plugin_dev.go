@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"armature/plugins/bundle"
-	"armature/plugins/manifest"
 	"armature/plugins/testrun"
+	"armature/plugins/toolchain"
 	"armature/plugins/watch"
 )
 
@@ -92,7 +92,7 @@ func (a *app) develop(ctx context.Context, dir string, d developing) error {
 		return err
 	}
 	if !bundle.IsScript(dir) {
-		if _, err := languageOf(dir); err != nil {
+		if _, err := toolchain.Detect(dir); err != nil {
 			return fmt.Errorf("%s is no plugin\nhint: armature plugin new acme.hello --lang ts begins one", dir)
 		}
 	}
@@ -102,8 +102,12 @@ func (a *app) develop(ctx context.Context, dir string, d developing) error {
 	}
 	defer os.RemoveAll(tmp)
 	out := &devOutput{app: a}
-	s := &session{dir: dir, tmp: tmp, out: out, kept: newKept()}
-	defer func() { s.kept.close() }()
+	workspace, err := toolchain.NewWorkspace(toolEnvironment())
+	if err != nil {
+		return err
+	}
+	defer workspace.Close()
+	s := &session{dir: dir, out: out, workspace: workspace}
 	root, skip := dir, skipOutputs
 	if !info.IsDir() {
 		root = filepath.Dir(dir)
@@ -149,12 +153,12 @@ func (a *app) openStage(ctx context.Context, tmp string, d developing, out *devO
 
 // session is one plugin that is being written.
 type session struct {
-	dir, tmp string
-	out      *devOutput
-	kept     *kept
-	stage    stage
-	tests    *tester // nil: they are not run
-	serving  string  // when what serves was saved; empty: nothing serves
+	dir       string
+	out       *devOutput
+	workspace *toolchain.Workspace
+	stage     stage
+	tests     *tester // nil: they are not run
+	serving   string  // when what serves was saved; empty: nothing serves
 }
 
 // run builds what there is, and again after every change, until ctx ends. A
@@ -195,7 +199,7 @@ func (s *session) run(ctx context.Context, tree *watch.Tree) error {
 func (s *session) round(ctx context.Context) {
 	began := time.Now()
 	var printed bytes.Buffer
-	whole, b, err := s.build(ctx, &printed)
+	whole, b, err := s.workspace.Build(ctx, s.dir, &printed)
 	built := time.Since(began)
 	var remarks []string
 	if err == nil {
@@ -226,37 +230,4 @@ func (s *session) test(ctx context.Context) {
 	if ctx.Err() == nil {
 		s.out.tested(results, printed.String(), err, time.Since(began))
 	}
-}
-
-// build makes the bundle of the sources as they are.
-func (s *session) build(ctx context.Context, printed *bytes.Buffer) ([]byte, *bundle.Bundle, error) {
-	if bundle.IsScript(s.dir) {
-		return scriptBundle(s.dir)
-	}
-	text, err := bundle.ManifestText(s.dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	if _, err := manifest.Parse(text); err != nil {
-		return nil, nil, manifest.InFile(bundle.ManifestFile, err)
-	}
-	l, err := languageOf(s.dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	w := &workshop{dir: s.dir, tmp: s.tmp, module: filepath.Join(s.tmp, "module.wasm"), out: printed, kept: s.kept}
-	if err := os.Remove(w.module); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, nil, err
-	}
-	if err := l.build(ctx, w); err != nil {
-		return nil, nil, err
-	}
-	wasm, err := os.ReadFile(w.module)
-	if err != nil {
-		return nil, nil, err
-	}
-	if wasm, err = w.withLines(wasm); err != nil {
-		return nil, nil, err
-	}
-	return wholeBundle(wasm, text)
 }

@@ -18,6 +18,7 @@ import (
 	"armature/core/identity"
 	"armature/core/method"
 	"armature/plugins/bundle"
+	"armature/plugins/toolchain"
 	"armature/runtime/engine"
 	"armature/runtime/hostapi"
 )
@@ -78,15 +79,13 @@ func (a *app) execTests(ctx context.Context, args []string) error {
 
 // putOn builds a plugin and has a bench test it.
 func (a *app) putOn(ctx context.Context, b *bench, dir string) error {
-	tmp, err := os.MkdirTemp("", "armature-build-")
+	w, err := toolchain.NewWorkspace(toolEnvironment())
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
-	s := &session{dir: dir, tmp: tmp, kept: newKept()}
-	defer s.kept.close()
+	defer w.Close()
 	var printed bytes.Buffer
-	whole, pl, err := s.build(ctx, &printed)
+	whole, pl, err := w.Build(ctx, dir, &printed)
 	if err != nil {
 		_, _ = a.stderr.Write(printed.Bytes())
 		return fmt.Errorf("build %s: %w", dir, err)

@@ -8,18 +8,19 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"armature/plugins/bundle"
 	"armature/plugins/manifest"
 	"armature/plugins/testrun"
+	"armature/plugins/toolchain"
 )
 
 // tester runs the tests of a plugin, as often as it is asked to.
 type tester struct {
 	app   *app
 	path  string // a folder, a script or one of its tests
-	tmp   string
-	kept  *kept
+	work  *toolchain.Workspace
 	ahead int
 	out   io.Writer // for what compilers and programs of tests print
 
@@ -38,11 +39,11 @@ func (a *app) newTester(path string, ahead int) (*tester, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	tmp, err := os.MkdirTemp("", "armature-build-")
+	work, err := toolchain.NewWorkspace(toolEnvironment())
 	if err != nil {
 		return nil, err
 	}
-	return &tester{app: a, path: path, tmp: tmp, kept: newKept(), ahead: ahead, out: a.stderr}, nil
+	return &tester{app: a, path: path, work: work, ahead: ahead, out: a.stderr}, nil
 }
 
 func (t *tester) close() {
@@ -52,8 +53,7 @@ func (t *tester) close() {
 	if t.bench != nil {
 		t.bench.close()
 	}
-	t.kept.close()
-	_ = os.RemoveAll(t.tmp)
+	_ = t.work.Close() // what stays of it is in the temporary folder
 }
 
 // open is the bench of all rounds.
@@ -79,62 +79,48 @@ func (t *tester) round(ctx context.Context, tell func(testrun.Result)) error {
 	if isScriptTest(t.path) {
 		return t.scripts(ctx, tell)
 	}
-	l, err := languageOf(t.path)
-	if err != nil {
-		return err
-	}
-	w := &workshop{dir: t.path, tmp: t.tmp, module: filepath.Join(t.tmp, "test.wasm"), out: t.out, kept: t.kept}
-	if l.run != nil {
-		return l.run(ctx, w, func() (*bench, error) {
-			b, err := t.open(ctx)
-			if err == nil {
-				_, err = t.install(ctx, b, t.path)
-			}
-			return b, err
-		}, func(r testrun.Result) {
-			r.Log = t.lines.Take()
-			tell(r)
-		})
-	}
-	return t.modules(ctx, l, w, tell)
+	return t.work.Test(ctx, t.path, t.out, &round{t, tell})
 }
 
-// modules compiles the files with tests, each into a module, and runs those.
-func (t *tester) modules(ctx context.Context, l language, w *workshop, tell func(testrun.Result)) error {
-	files, err := filepath.Glob(filepath.Join(t.path, filepath.FromSlash(l.tests)))
+// round is the bench of one round of a language's tests, which tells of each.
+type round struct {
+	*tester
+	tell func(testrun.Result)
+}
+
+// Open satisfies toolchain.Bench. While compilers run, the bench makes sites.
+func (r *round) Open(ctx context.Context) error {
+	b, err := r.open(ctx)
+	if err == nil {
+		_, err = r.install(ctx, b, r.path)
+	}
+	return err
+}
+
+// Module satisfies toolchain.Bench.
+func (r *round) Module(ctx context.Context, file string, wasm []byte) error {
+	_, runner, err := r.running(ctx)
 	if err != nil {
 		return err
 	}
-	if len(files) == 0 {
-		return fmt.Errorf("there is no %s", l.tests)
-	}
-	b, r, err := t.running(ctx) // while the compilers run, it makes sites
-	if err != nil {
-		return err
-	}
-	if _, err := t.install(ctx, b, t.path); err != nil {
-		return err
-	}
-	for _, file := range files {
-		rel, err := filepath.Rel(t.path, file)
-		if err != nil {
-			return err
-		}
-		if err := l.compile(ctx, w, rel); err != nil {
-			return err
-		}
-		wasm, err := os.ReadFile(w.module)
-		if err == nil {
-			wasm, err = w.withLines(wasm)
-		}
-		if err != nil {
-			return err
-		}
-		if err := r.Module(ctx, rel, wasm, tell); err != nil {
-			return err
-		}
-	}
-	return nil
+	return runner.Module(ctx, file, wasm, r.tell)
+}
+
+// Program satisfies toolchain.Bench.
+func (r *round) Program(ctx context.Context, dir, program string, args []string, stdout, stderr io.Writer) error {
+	return r.bench.program(ctx, dir, program, args, stdout, stderr)
+}
+
+// Command satisfies toolchain.Bench: it is this program.
+func (r *round) Command() (string, error) {
+	self, err := os.Executable()
+	return strconv.Quote(self) + " plugin exec", err
+}
+
+// Tell satisfies toolchain.Bench.
+func (r *round) Tell(result testrun.Result) {
+	result.Log = r.lines.Take()
+	r.tell(result)
 }
 
 // scripts runs the tests of scripts, each with the script it is about.
@@ -182,9 +168,8 @@ func (t *tester) instead(ctx context.Context, b *bench, path string) (*bundle.Bu
 
 // install builds what is tested, and has the bench put it on each test's site.
 func (t *tester) install(ctx context.Context, b *bench, path string) (*bundle.Bundle, error) {
-	s := &session{dir: path, tmp: t.tmp, kept: t.kept}
 	var printed bytes.Buffer
-	whole, pl, err := s.build(ctx, &printed)
+	whole, pl, err := t.work.Build(ctx, path, &printed)
 	_, _ = t.out.Write(printed.Bytes())
 	if err != nil {
 		return nil, fmt.Errorf("build %s: %w", filepath.Base(path), err)

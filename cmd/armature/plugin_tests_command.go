@@ -16,6 +16,7 @@ import (
 	"armature/plugins/bundle"
 	"armature/plugins/script"
 	"armature/plugins/testrun"
+	"armature/plugins/toolchain"
 	"armature/plugins/watch"
 )
 
@@ -143,7 +144,7 @@ func isScriptTest(path string) bool {
 	case bundle.IsScript(path):
 		return true
 	}
-	_, other := languageOf(path)
+	_, other := toolchain.Detect(path)
 	_, none := testrun.Find(path)
 	return other != nil && none == nil
 }

@@ -18,6 +18,14 @@ import (
 // ARMATURE_LOG_FORMAT.
 const envPrefix = "ARMATURE_"
 
+// toolEnvironment is what compilers and the tests of plugins are told: our settings
+// are left out. Among them are an API key, the master key and a database's password,
+// and what a tool runs, such as a plugin's tests and what those import, has no
+// business with them.
+func toolEnvironment() []string {
+	return slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, envPrefix) })
+}
+
 func envName(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }

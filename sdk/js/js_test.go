@@ -32,7 +32,7 @@ func TestDeclarations(t *testing.T) {
 	sources := map[string]string{"ts/usage.ts": filepath.Join("check", "usage.ts")}
 	for _, lang := range []string{"ts", "js"} {
 		for _, name := range []string{"main." + lang, "main.test." + lang} {
-			sources[lang+"/new/"+name] = "../../cmd/armature/scaffold/" + lang + "/" + name + ".tmpl"
+			sources[lang+"/new/"+name] = "../../plugins/toolchain/scaffold/templates/" + lang + "/" + name + ".tmpl"
 		}
 	}
 	for _, path := range examples(t) {

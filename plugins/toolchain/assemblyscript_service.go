@@ -1,4 +1,4 @@
-package main
+package toolchain
 
 import (
 	"bufio"
@@ -34,21 +34,21 @@ type ascAnswer struct {
 var ascScript []byte
 
 // assemblyScript compiles with the service; done is false where there is none.
-func (k *kept) assemblyScript(ctx context.Context, w *workshop, compiler string, args []string) (done bool, err error) {
-	if k.asc == nil {
-		if k.asc, err = startASC(w, compiler); k.asc == nil {
+func (c *cache) assemblyScript(ctx context.Context, j *job, compiler string, args []string) (done bool, err error) {
+	if c.asc == nil {
+		if c.asc, err = startASC(j, compiler); c.asc == nil {
 			return false, err
 		}
 	}
-	answer, err := k.asc.ask(ctx, args)
+	answer, err := c.asc.ask(ctx, args)
 	if err != nil {
 		if ctx.Err() == nil { // it has ended, and the next build begins another
-			k.asc.close()
-			k.asc = nil
+			c.asc.close()
+			c.asc = nil
 		}
 		return true, err
 	}
-	if _, err := io.WriteString(w.out, answer.Output); err != nil {
+	if _, err := io.WriteString(j.out, answer.Output); err != nil {
 		return true, err
 	}
 	if answer.Failed {
@@ -59,7 +59,7 @@ func (k *kept) assemblyScript(ctx context.Context, w *workshop, compiler string,
 
 // startASC starts the service; nil where the compiler is not what it is known to
 // be, a script in a package.
-func startASC(w *workshop, compiler string) (*ascService, error) {
+func startASC(j *job, compiler string) (*ascService, error) {
 	script, err := filepath.EvalSymlinks(compiler)
 	if err != nil {
 		return nil, err
@@ -69,13 +69,13 @@ func startASC(w *workshop, compiler string) (*ascService, error) {
 	if _, err := os.Stat(library); err != nil || nodeErr != nil {
 		return nil, nil
 	}
-	file, err := w.write("ascservice.mjs", ascScript)
+	file, err := j.write("ascservice.mjs", ascScript)
 	if err != nil {
 		return nil, err
 	}
 	// Not with a build's context: it lives longer, and ends with its input.
-	s := &ascService{cmd: command(context.Background(), node, file, library), answers: make(chan ascAnswer)}
-	s.cmd.Dir, s.cmd.Stderr = w.dir, os.Stderr
+	s := &ascService{cmd: j.command(context.Background(), node, file, library), answers: make(chan ascAnswer)}
+	s.cmd.Dir, s.cmd.Stderr = j.dir, os.Stderr
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

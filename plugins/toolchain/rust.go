@@ -1,4 +1,4 @@
-package main
+package toolchain
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,16 +21,13 @@ const rustTarget = "wasm32-unknown-unknown"
 
 // rustc finds a compiler that has the standard library of the target. Several
 // may be installed, and the first on the path need not be the one.
-func rustc(ctx context.Context, target string) (string, error) {
+func (j *job) rustc(ctx context.Context, target string) (string, error) {
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		found, err := exec.LookPath(filepath.Join(dir, "rustc"))
 		if err != nil || !filepath.IsAbs(found) {
 			continue
 		}
-		if target == "" {
-			return found, nil
-		}
-		out, err := command(ctx, found, "--print", "target-libdir", "--target", target).Output()
+		out, err := j.command(ctx, found, "--print", "target-libdir", "--target", target).Output()
 		if err != nil {
 			continue
 		}
@@ -43,51 +39,56 @@ func rustc(ctx context.Context, target string) (string, error) {
 }
 
 // rustLibrary compiles the SDK for a target; empty is the machine's own.
-func (w *workshop) rustLibrary(ctx context.Context, compiler string, flags []string) (string, error) {
-	source := filepath.Join(w.dir, "armature")
+func (j *job) rustLibrary(ctx context.Context, compiler string, flags []string) (string, error) {
+	source := filepath.Join(j.dir, "armature")
 	if _, err := os.Stat(filepath.Join(source, "lib.rs")); err != nil {
-		source = filepath.Join(w.tmp, "armature")
-		if err := unpack(rust.Source, "src", source); err != nil {
+		source = filepath.Join(j.tmp, "armature")
+		if err := Unpack(rust.Source, "src", source); err != nil {
 			return "", err
 		}
 	}
-	library := filepath.Join(w.tmp, "libarmature.rlib")
+	library := filepath.Join(j.tmp, "libarmature.rlib")
 	state, err := stateOf(source)
 	if err != nil {
 		return "", err
 	}
-	if w.kept.made(library, state) {
+	if j.cache.made(library, state) {
 		return library, nil
 	}
 	args := append([]string{
 		"--edition", "2021", "--crate-type", "rlib", "--crate-name", "armature", "-o", library,
 		"--remap-path-prefix", source + "=armature", // what panics say of a place is the same wherever it is built
 	}, flags...)
-	if err := w.run(ctx, nil, compiler, append(args, filepath.Join(source, "lib.rs"))...); err != nil {
+	if err := j.run(ctx, nil, compiler, append(args, filepath.Join(source, "lib.rs"))...); err != nil {
 		return "", err
 	}
-	w.kept.make(library, state)
+	j.cache.note(library, state)
 	return library, nil
 }
 
-func buildRust(ctx context.Context, w *workshop) error {
-	compiler, err := w.kept.find(rustTarget, func() (string, error) { return rustc(ctx, rustTarget) })
+type rustLanguage struct{}
+
+func (rustLanguage) name() string    { return "Rust" }
+func (rustLanguage) marks() []string { return []string{"src/lib.rs"} }
+
+func (rustLanguage) build(ctx context.Context, j *job) error {
+	compiler, err := j.cache.find(rustTarget, func() (string, error) { return j.rustc(ctx, rustTarget) })
 	if err != nil {
 		return err
 	}
 	flags := []string{"--target", rustTarget, "-C", "panic=abort"}
 	var last []string // of the plugin alone
-	if w.kept != nil {
+	if j.cache != nil {
 		flags = append(flags, "-C", "opt-level=1", "-C", "debuginfo=1")
 	} else {
 		flags, last = append(flags, "-C", "opt-level=s"), []string{"-C", "lto", "-C", "strip=symbols"}
 	}
-	library, err := w.rustLibrary(ctx, compiler, flags)
+	library, err := j.rustLibrary(ctx, compiler, flags)
 	if err != nil {
 		return err
 	}
 	args := append([]string{
-		"--edition", "2021", "--crate-type", "cdylib", "--crate-name", "plugin", "--extern", "armature=" + library, "-o", w.module,
+		"--edition", "2021", "--crate-type", "cdylib", "--crate-name", "plugin", "--extern", "armature=" + library, "-o", j.module,
 		// A small stack, and memory enough from the start: growing it copies it.
 		"-C", "link-arg=-zstack-size=65536", "-C", "link-arg=--initial-memory=393216",
 	}, flags...)
@@ -95,29 +96,28 @@ func buildRust(ctx context.Context, w *workshop) error {
 		args = append(args, "-C", "linker="+linker)
 	}
 	args = append(args, last...)
-	err = w.run(ctx, nil, compiler, append(args, filepath.Join("src", "lib.rs"))...)
+	err = j.run(ctx, nil, compiler, append(args, filepath.Join("src", "lib.rs"))...)
 	if _, lerr := exec.LookPath("wasm-ld"); err != nil && lerr != nil {
 		err = fmt.Errorf("%w\nhint: if the linker is missing, install it, on Debian with: apt-get install lld", err)
 	}
 	return err
 }
 
-// rustTestTarget is WebAssembly with a system, which Rust's own tests need. Rust has
-// renamed it.
+// rustTestTargets are the names of WebAssembly with a system, which Rust's own tests
+// need. Rust has renamed it.
 var rustTestTargets = []string{"wasm32-wasip1", "wasm32-wasi"}
 
-// testRust runs the tests in the sources as WebAssembly, on real sites.
-func testRust(ctx context.Context, w *workshop, open func() (*bench, error), tell func(testrun.Result)) error {
-	compiler, target, err := rustcForTests(ctx, w.kept)
+// test runs the tests in the sources as WebAssembly, on real sites.
+func (rustLanguage) test(ctx context.Context, j *job, b Bench) error {
+	compiler, target, err := j.rustcForTests(ctx)
 	if err != nil {
 		return err
 	}
-	b, err := open()
-	if err != nil {
+	if err := b.Open(ctx); err != nil {
 		return err
 	}
-	tests := *w
-	tests.tmp = filepath.Join(w.tmp, "tests") // another library for another target
+	tests := *j
+	tests.tmp = filepath.Join(j.tmp, "tests") // another library for another target
 	if err := os.MkdirAll(tests.tmp, 0o700); err != nil {
 		return err
 	}
@@ -131,17 +131,17 @@ func testRust(ctx context.Context, w *workshop, open func() (*bench, error), tel
 	if linker, err := exec.LookPath("wasm-ld"); err == nil {
 		args = append(args, "-C", "linker="+linker)
 	}
-	if err := w.run(ctx, nil, compiler, append(args, filepath.Join("src", "lib.rs"))...); err != nil {
+	if err := j.run(ctx, nil, compiler, append(args, filepath.Join("src", "lib.rs"))...); err != nil {
 		return err
 	}
-	return b.libtest(ctx, w.dir, program, tell)
+	return libtest(ctx, j.dir, program, b)
 }
 
 // libtest runs the tests of a program of Rust's, each by itself: WebAssembly cannot
 // unwind, so one that fails is the end of the program.
-func (b *bench) libtest(ctx context.Context, dir, program string, tell func(testrun.Result)) error {
+func libtest(ctx context.Context, dir, program string, b Bench) error {
 	var listed bytes.Buffer
-	if err := b.program(ctx, dir, program, []string{"--list", "--format", "terse"}, &listed, io.Discard); err != nil {
+	if err := b.Program(ctx, dir, program, []string{"--list", "--format", "terse"}, &listed, io.Discard); err != nil {
 		return err
 	}
 	for line := range strings.Lines(listed.String()) {
@@ -151,7 +151,7 @@ func (b *bench) libtest(ctx context.Context, dir, program string, tell func(test
 		}
 		began := time.Now()
 		var said, ignored bytes.Buffer
-		err := b.program(ctx, dir, program, []string{"--exact", name, "--nocapture"}, &ignored, &said)
+		err := b.Program(ctx, dir, program, []string{"--exact", name, "--nocapture"}, &ignored, &said)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -163,40 +163,18 @@ func (b *bench) libtest(ctx context.Context, dir, program string, tell func(test
 			}
 			result.Error, _, _ = strings.Cut(result.Error, "\nnote: run with")
 		}
-		tell(result)
+		b.Tell(result)
 	}
 	return nil
 }
 
 // rustcForTests finds a compiler with the library of a target that has a system.
-func rustcForTests(ctx context.Context, k *kept) (compiler, target string, err error) {
+func (j *job) rustcForTests(ctx context.Context) (compiler, target string, err error) {
 	for _, target = range rustTestTargets {
-		compiler, err = k.find(target, func() (string, error) { return rustc(ctx, target) })
+		compiler, err = j.cache.find(target, func() (string, error) { return j.rustc(ctx, target) })
 		if err == nil {
 			return compiler, target, nil
 		}
 	}
 	return "", "", errors.New("rustc with a target that has WASI is missing; install it, on Debian with: apt-get install rustc libstd-rust-dev-wasm32 lld, elsewhere with: rustup target add " + rustTestTargets[0])
-}
-
-// unpack writes the files below a folder of an SDK without tests of
-// its own.
-func unpack(from fs.FS, root, to string) error {
-	return fs.WalkDir(from, root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, filepath.FromSlash(strings.TrimPrefix(path, root)))
-		if d.IsDir() {
-			return os.MkdirAll(target, 0o755)
-		}
-		if strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		content, err := fs.ReadFile(from, path)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(target, content, 0o644)
-	})
 }

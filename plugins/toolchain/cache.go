@@ -1,4 +1,4 @@
-package main
+package toolchain
 
 import (
 	"crypto/sha256"
@@ -9,45 +9,45 @@ import (
 	"strings"
 )
 
-// kept is what stays from one build of a plugin to the next, so that each is
+// cache is what stays from one build of a plugin to the next, so that each is
 // quick. What is built with it is for its author: less optimised, and with the
 // names and lines of the sources inside. A nil one keeps nothing.
-type kept struct {
+type cache struct {
 	found map[string]string // tools, by what they were looked for
 	state map[string]string // of the sources of what has been made, by file
 	asc   *ascService
 }
 
-func newKept() *kept { return &kept{found: map[string]string{}, state: map[string]string{}} }
+func newCache() *cache { return &cache{found: map[string]string{}, state: map[string]string{}} }
 
 // close ends the tools that go on running between builds.
-func (k *kept) close() { k.asc.close() }
+func (c *cache) close() { c.asc.close() }
 
 // find looks for a tool, once.
-func (k *kept) find(name string, look func() (string, error)) (string, error) {
-	if k != nil && k.found[name] != "" {
-		return k.found[name], nil
+func (c *cache) find(name string, look func() (string, error)) (string, error) {
+	if c != nil && c.found[name] != "" {
+		return c.found[name], nil
 	}
 	path, err := look()
-	if err == nil && k != nil {
-		k.found[name] = path
+	if err == nil && c != nil {
+		c.found[name] = path
 	}
 	return path, err
 }
 
-// made reports whether a file has been made of sources in this state; make notes
-// that it has.
-func (k *kept) made(file, state string) bool {
-	if k == nil || k.state[file] != state {
+// made reports whether a file has been made of sources in this state, as note has
+// noted.
+func (c *cache) made(file, state string) bool {
+	if c == nil || c.state[file] != state {
 		return false
 	}
 	_, err := os.Stat(file)
 	return err == nil
 }
 
-func (k *kept) make(file, state string) {
-	if k != nil {
-		k.state[file] = state
+func (c *cache) note(file, state string) {
+	if c != nil {
+		c.state[file] = state
 	}
 }
 

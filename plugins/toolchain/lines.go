@@ -1,4 +1,4 @@
-package main
+package toolchain
 
 import (
 	"os"
@@ -10,10 +10,10 @@ import (
 
 // withLines turns what the compiler says about lines, in the module or in a source
 // map beside it, into what a server reads. What cannot be read costs the lines only.
-func (w *workshop) withLines(wasm []byte) ([]byte, error) {
-	table, err := sourcemap.FromDWARF(wasm, w.shown)
-	if text, rerr := os.ReadFile(w.module + ".map"); rerr == nil && table == nil {
-		table, err = sourcemap.FromSourceMap(wasm, text, w.shown)
+func (j *job) withLines(wasm []byte) ([]byte, error) {
+	table, err := sourcemap.FromDWARF(wasm, j.shown)
+	if text, rerr := os.ReadFile(j.module + ".map"); rerr == nil && table == nil {
+		table, err = sourcemap.FromSourceMap(wasm, text, j.shown)
 	}
 	if err != nil || table == nil {
 		return wasm, nil
@@ -23,8 +23,8 @@ func (w *workshop) withLines(wasm []byte) ([]byte, error) {
 
 // shown is what a file of the sources is called in traces: its path in the
 // plugin's folder, or what is left of another path that says something.
-func (w *workshop) shown(file string) string {
-	for _, dir := range []string{w.dir, w.tmp} {
+func (j *job) shown(file string) string {
+	for _, dir := range []string{j.dir, j.tmp} {
 		if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {
 			return filepath.ToSlash(rel)
 		}
