@@ -138,7 +138,7 @@ func (b *bench) perform(ctx context.Context, name string, request []byte) (answe
 		},
 	}
 	m := &method.Method{Path: "test", Writes: true}
-	err = t.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err = t.Store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		call := &method.Call{Method: m, Verb: http.MethodPost, Caller: caller, Tx: tx, Documents: t.Documents, Methods: t.Methods()}
 		st := hostapi.New(p, call, nil)
 		defer st.Free()

@@ -165,7 +165,7 @@ func conformanceUsers(ctx context.Context, t *sites.Tenant) (admin, read string,
 		err = errors.Join(err, e)
 		return "token " + keys.Key + ":" + keys.Secret
 	}
-	werr := t.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+	werr := t.Store.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 		values := map[string]any{"email": reader, "first_name": "Reader"}
 		if _, err := t.Documents.As(identity.Root(), tx).Insert(ctx, "User", values); err != nil {
 			return err

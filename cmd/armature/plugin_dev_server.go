@@ -126,7 +126,7 @@ func listenOwn(d developing, log *slog.Logger) (*serve.Server, error) {
 // stop working.
 func newKeys(ctx context.Context, t *sites.Tenant) (string, error) {
 	var keys auth.Keys
-	err := t.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err := t.Store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		user, err := t.Documents.As(identity.Root(), tx).Get(ctx, "User", "Administrator")
 		if err != nil || user.Text("api_key") != "" {
 			return err

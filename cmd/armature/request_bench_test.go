@@ -56,7 +56,7 @@ func BenchmarkRequest(b *testing.B) {
 	}
 	t := p.set.Tenant("default")
 	var auth, name string
-	err = t.Store.Write(b.Context(), document.Alone, func(tx document.Tx) error {
+	err = t.Store.Write(b.Context(), document.OwnTx, func(tx document.Tx) error {
 		keys, err := t.Auth.GenerateKeys(b.Context(), tx, identity.Root(), identity.Administrator)
 		if err != nil {
 			return err

@@ -37,7 +37,7 @@ func (a *app) userAddCommand() *cobra.Command {
 			values := map[string]any{"email": args[0], "first_name": firstName, "last_name": lastName, "roles": roleRows(roles)}
 			return a.withTenant(cmd.Context(), func(t *sites.Tenant) error {
 				var name string
-				err := t.Store.Write(cmd.Context(), document.Alone, func(tx document.Tx) error {
+				err := t.Store.Write(cmd.Context(), document.OwnTx, func(tx document.Tx) error {
 					doc, err := t.Documents.As(identity.Root(), tx).Insert(cmd.Context(), "User", values)
 					if err != nil {
 						return err
@@ -76,7 +76,7 @@ func (a *app) userKeysCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withTenant(cmd.Context(), func(t *sites.Tenant) error {
 				var keys auth.Keys
-				err := t.Store.Write(cmd.Context(), document.Brief, func(tx document.Tx) (err error) {
+				err := t.Store.Write(cmd.Context(), document.GroupedTx, func(tx document.Tx) (err error) {
 					keys, err = t.Auth.GenerateKeys(cmd.Context(), tx, identity.Root(), args[0])
 					return err
 				})
@@ -138,7 +138,7 @@ func (a *app) userResetCommand() *cobra.Command {
 }
 
 func (a *app) setPassword(ctx context.Context, t *sites.Tenant, user, hash string) error {
-	err := t.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err := t.Store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		return t.Auth.SetPassword(ctx, tx, identity.Root(), user, hash)
 	})
 	if err != nil {

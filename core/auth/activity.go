@@ -180,7 +180,7 @@ func (s *Service) recordUnknown(ctx context.Context) {
 	if from.Address == "" || !s.strangers.first(network(from.Address), s.now()) {
 		return
 	}
-	_ = s.store.Write(ctx, document.Single, func(tx document.Tx) error {
+	_ = s.store.Write(ctx, document.OneWrite, func(tx document.Tx) error {
 		return s.Record(ctx, tx, Activity{Operation: "Session", Status: Refused, Subject: "Session: unknown or ended", From: from})
 	})
 }

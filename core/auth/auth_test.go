@@ -194,7 +194,7 @@ func TestEpochUnreadable(t *testing.T) {
 
 func TestGenerateKeysNeedsSystemManager(t *testing.T) {
 	f := newFixture(t)
-	err := f.store.Write(t.Context(), document.Brief, func(tx document.Tx) error {
+	err := f.store.Write(t.Context(), document.GroupedTx, func(tx document.Tx) error {
 		_, err := f.GenerateKeys(t.Context(), tx, &identity.Caller{User: "rob@example.com"}, "rob@example.com")
 		return err
 	})

@@ -164,7 +164,7 @@ func (s *Service) touch(ctx context.Context, name string, e *knownSession, now i
 	if err != nil {
 		return false
 	}
-	err = s.store.Write(ctx, document.Single, func(tx document.Tx) error {
+	err = s.store.Write(ctx, document.OneWrite, func(tx document.Tx) error {
 		_, err := tx.UpdateIf(ctx, dt, name, map[string]any{"user": e.user}, map[string]any{"last_used": now})
 		return err
 	})

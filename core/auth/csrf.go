@@ -127,7 +127,7 @@ func (s *Service) CSRFToken(ctx context.Context, r *http.Request) (string, error
 	if err != nil {
 		return "", err
 	}
-	return token, s.store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	return token, s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		ok, err := tx.UpdateIf(ctx, dt, s.hashSession(id), map[string]any{"user": e.user}, map[string]any{"csrf_issued": int64(1)})
 		if err != nil || !ok {
 			return err

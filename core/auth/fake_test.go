@@ -223,7 +223,7 @@ func (f *fixture) addUser(name string, enabled int64, roles ...string) {
 func (f *fixture) keys(t testing.TB, user string) auth.Keys {
 	t.Helper()
 	var keys auth.Keys
-	err := f.store.Write(t.Context(), document.Brief, func(tx document.Tx) (err error) {
+	err := f.store.Write(t.Context(), document.GroupedTx, func(tx document.Tx) (err error) {
 		keys, err = f.GenerateKeys(t.Context(), tx, identity.Root(), user)
 		return err
 	})

@@ -28,7 +28,7 @@ func (hooks) Handles(typeName string) bool {
 	return false
 }
 
-func (hooks) Guest(string) bool { return false }
+func (hooks) RunsPlugins(string) bool { return false }
 
 func (h hooks) Run(ctx context.Context, ev *document.Event) error {
 	switch ev.Name {

@@ -170,11 +170,11 @@ func (s *Service) failLogin(ctx context.Context, found candidate, a Attempt, ope
 	})
 }
 
-// writeAgain is a Brief write that is repeated when another process has just
+// writeAgain is a GroupedTx write that is repeated when another process has just
 // inserted the same count.
 func (s *Service) writeAgain(ctx context.Context, fn func(document.Tx) error) (err error) {
 	for range 5 {
-		err = s.store.Write(ctx, document.Brief, fn)
+		err = s.store.Write(ctx, document.GroupedTx, fn)
 		if fault.KindOf(err) != fault.Conflict {
 			return err
 		}

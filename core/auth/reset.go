@@ -105,7 +105,7 @@ func (s *Service) StartReset(ctx context.Context, typed string, from Origin) (*R
 // user.
 func (s *Service) NewReset(ctx context.Context, user string, from Origin) (*Reset, error) {
 	reset := &Reset{Key: random(resetBytes), Lives: s.resetLife()}
-	err := s.store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err := s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		doc, err := s.read(ctx, tx, user, true)
 		if err != nil {
 			return err

@@ -165,7 +165,7 @@ func (s *Service) Logout(ctx context.Context, id string, from Origin) error {
 		return err
 	}
 	name := s.hashSession(id)
-	return s.store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	return s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		doc, err := tx.Get(ctx, s.catalog.Schema(), dt, name, true)
 		if fault.KindOf(err) == fault.NotFound {
 			return nil

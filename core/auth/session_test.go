@@ -52,7 +52,7 @@ func TestSessionEndsEverywhere(t *testing.T) {
 	if caller, err := other.Authenticate(t.Context(), r); err != nil || caller.IsGuest() {
 		t.Fatalf("%v, %v", caller, err)
 	}
-	err := f.store.Write(t.Context(), document.Brief, func(tx document.Tx) error {
+	err := f.store.Write(t.Context(), document.GroupedTx, func(tx document.Tx) error {
 		return f.EndSessions(t.Context(), tx, "jane@example.com")
 	})
 	if err != nil {

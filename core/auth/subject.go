@@ -44,7 +44,7 @@ func (s *Service) Subject(ctx context.Context, user string) (subject string, err
 	if err != nil || subject != "" {
 		return subject, err
 	}
-	err = s.store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err = s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		doc, err := s.read(ctx, tx, user, true)
 		if err != nil {
 			return err

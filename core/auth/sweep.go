@@ -24,7 +24,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	for _, sweep := range []func(context.Context, document.Tx) error{
 		s.sweepSessions, s.failures.sweep, s.resets.wishes.sweep, s.sweepResets,
 	} {
-		if err := s.store.Write(ctx, document.Brief, func(tx document.Tx) error { return sweep(ctx, tx) }); err != nil {
+		if err := s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error { return sweep(ctx, tx) }); err != nil {
 			return err
 		}
 	}
@@ -52,7 +52,7 @@ func (s *Service) sweepActivities(ctx context.Context) (gone int, err error) {
 		},
 		Length: maxBatch,
 	}
-	err = s.store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err = s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		gone, err = s.sweepRows(ctx, tx, old)
 		return err
 	})

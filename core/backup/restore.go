@@ -153,7 +153,7 @@ func (r *restorer) makeTables(ctx context.Context) error {
 	if r.schema != nil {
 		return nil
 	}
-	err := r.site.Store.Write(ctx, document.Alone, func(tx document.Tx) (err error) {
+	err := r.site.Store.Write(ctx, document.OwnTx, func(tx document.Tx) (err error) {
 		version, err := tx.BumpSchema(ctx)
 		if err == nil {
 			r.schema, err = document.LoadSchema(ctx, tx, r.site.Boot, version)
@@ -180,7 +180,7 @@ func (r *restorer) makeTables(ctx context.Context) error {
 }
 
 func (r *restorer) migrate(ctx context.Context, dt *doctype.DocType) error {
-	return r.site.Store.Write(ctx, document.Alone, func(tx document.Tx) error { return tx.Migrate(ctx, dt) })
+	return r.site.Store.Write(ctx, document.OwnTx, func(tx document.Tx) error { return tx.Migrate(ctx, dt) })
 }
 
 func (r *restorer) counters(ctx context.Context, content io.Reader) error {

@@ -101,7 +101,7 @@ type Lease struct {
 // has stopped to. last is the state of before either way.
 func (r Runs) Take(ctx context.Context, every time.Duration) (l *Lease, last Run, err error) {
 	holder := rand.Text()
-	err = r.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err = r.Store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		l, last = nil, Run{} // it may run again
 		doc, err := tx.Get(ctx, runSchema(), Table(), runName, true)
 		if fault.KindOf(err) == fault.NotFound {
@@ -174,7 +174,7 @@ func (l *Lease) End(ctx context.Context, run Run) error {
 }
 
 func (l *Lease) write(ctx context.Context, values map[string]any) error {
-	return l.r.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	return l.r.Store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		ok, err := tx.UpdateIf(ctx, Table(), runName, map[string]any{"holder": l.holder}, values)
 		if err == nil && !ok {
 			err = fmt.Errorf("another server has begun to back the site up")

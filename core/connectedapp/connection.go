@@ -189,7 +189,7 @@ func (s *Service) keep(ctx context.Context, fn func(ctx context.Context, tx docu
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
 	defer cancel()
 	for pause := 50 * time.Millisecond; ; pause *= 2 {
-		err := s.store.Write(ctx, document.Brief, func(tx document.Tx) error { return fn(ctx, tx) })
+		err := s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error { return fn(ctx, tx) })
 		var f *fault.Error
 		if err == nil || errors.As(err, &f) && f.Kind != fault.Unavailable {
 			return err

@@ -67,7 +67,7 @@ func (s *Service) Begin(ctx context.Context, caller *identity.Caller, appID, use
 		return "", err
 	}
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
-	err = s.store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err = s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		doc, stored, err := s.row(ctx, tx, a, user)
 		if err != nil {
 			return err
@@ -171,7 +171,7 @@ func (s *Service) spend(ctx context.Context, connection, state string) (*flow, e
 	hash := s.hashState(connection, state)
 	var sealed string
 	f := &flow{}
-	err = s.store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err = s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		doc, err := tx.Get(ctx, s.catalog.Schema(), dt, connection, true)
 		if fault.KindOf(err) == fault.NotFound {
 			return wrong

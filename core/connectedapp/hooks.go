@@ -58,7 +58,7 @@ func (hooks) Handles(doctype string) bool {
 	return doctype == appName || doctype == cacheName || doctype == "User"
 }
 
-func (hooks) Guest(string) bool { return false }
+func (hooks) RunsPlugins(string) bool { return false }
 
 func (h hooks) Run(ctx context.Context, ev *document.Event) error {
 	switch ev.Doc.Type.Name {

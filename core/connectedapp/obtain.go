@@ -124,7 +124,7 @@ func (s *Service) renewed(ctx context.Context, a *app, user string) (*connection
 func (s *Service) takeLease(ctx context.Context, a *app, user string) (c *connection, err error) {
 	id := name(a.name, user)
 	taken := false
-	err = s.store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err = s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		doc, stored, err := s.row(ctx, tx, a, user)
 		if err != nil {
 			return err

@@ -149,7 +149,7 @@ func (s *Service) End(ctx context.Context, caller *identity.Caller, appID, user 
 	if err != nil {
 		return false, err
 	}
-	err = s.store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err = s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		_, err := tx.Delete(ctx, s.catalog.Schema(), c.doc.Type, c.doc.Name())
 		return err
 	})

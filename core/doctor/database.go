@@ -64,7 +64,7 @@ func tables(ctx context.Context, p *Patient, find func(Finding)) error {
 		find(Finding{
 			Subject: dt.Name, Message: fmt.Sprintf("the table %s lacks %s", dt.Table, strings.Join(lacks, ", ")),
 			repair: func(ctx context.Context) error {
-				return p.Store.Write(ctx, document.Alone, func(tx document.Tx) error { return tx.Migrate(ctx, dt) })
+				return p.Store.Write(ctx, document.OwnTx, func(tx document.Tx) error { return tx.Migrate(ctx, dt) })
 			},
 		})
 	}

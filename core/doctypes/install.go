@@ -99,7 +99,7 @@ func (s *Shipped) Load(ctx context.Context) (*doctype.Schema, error) {
 func Install(ctx context.Context, store document.Store, now func() time.Time, log *slog.Logger) (*doctype.Schema, error) {
 	s := &Shipped{Store: store, Now: now, Log: log}
 	schema, _, err := s.Install(ctx, func(ctx context.Context, fn func(document.Tx) error) error {
-		return store.Write(ctx, document.Alone, fn)
+		return store.Write(ctx, document.OwnTx, fn)
 	})
 	return schema, err
 }

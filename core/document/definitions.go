@@ -14,7 +14,7 @@ import (
 type definitions struct{ s *Service }
 
 func (definitions) Handles(typeName string) bool { return typeName == doctype.DocTypeName }
-func (definitions) Guest(string) bool            { return false }
+func (definitions) RunsPlugins(string) bool      { return false }
 
 func (d definitions) Run(ctx context.Context, ev *Event) error {
 	switch ev.Name {

@@ -62,9 +62,9 @@ type Hooks interface {
 	// Handles reports whether Run does anything for some event of the DocType.
 	// It is asked on every write and must be cheap.
 	Handles(doctype string) bool
-	// Guest reports whether the hooks of the DocType run code that is not the
+	// RunsPlugins reports whether the hooks of the DocType run code that is not the
 	// platform's own, or reach the network: such a write takes a transaction of
 	// its own.
-	Guest(doctype string) bool
+	RunsPlugins(doctype string) bool
 	Run(ctx context.Context, ev *Event) error
 }

@@ -20,7 +20,7 @@ type recorder struct {
 }
 
 func (r recorder) Handles(typeName string) bool { return typeName == r.of }
-func (r recorder) Guest(string) bool            { return r.guest }
+func (r recorder) RunsPlugins(string) bool      { return r.guest }
 
 func (r recorder) Run(ctx context.Context, ev *document.Event) error {
 	*r.events = append(*r.events, r.name+ev.Name)
@@ -60,7 +60,7 @@ func TestEvents(t *testing.T) {
 			t.Errorf("%s:\n%s, want\n%s", test.step, got, test.want)
 		}
 	}
-	if !s.Documents.Guests("Bill") || s.Documents.Guests("Other") {
+	if !s.Documents.RunsPlugins("Bill") || s.Documents.RunsPlugins("Other") {
 		t.Error("whose changes run the code of guests")
 	}
 }

@@ -77,7 +77,7 @@ func literalParts(prefix string, dt *doctype.DocType) []seriesPart {
 type namingRules struct{ s *Service }
 
 func (namingRules) Handles(doctype string) bool { return doctype == NamingRuleName }
-func (namingRules) Guest(string) bool           { return false }
+func (namingRules) RunsPlugins(string) bool     { return false }
 
 func (n namingRules) Run(ctx context.Context, ev *Event) error {
 	switch ev.Name {

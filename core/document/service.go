@@ -100,32 +100,32 @@ func (s *Service) zone() *time.Location { return s.clock().Location() }
 func (s *Service) Zone() *time.Location { return s.zone() }
 
 // DeleteMode is the cheapest Mode in which the edge may delete documents of the
-// DocType: a deletion leaves a Deleted Document behind, so it is never Single.
+// DocType: a deletion leaves a Deleted Document behind, so it is never OneWrite.
 func (s *Service) DeleteMode(doctype string) Mode {
-	return min(s.WriteMode(doctype), Brief)
+	return min(s.WriteMode(doctype), GroupedTx)
 }
 
 // WriteMode is the cheapest Mode in which the edge may create or change
 // documents of the DocType.
 func (s *Service) WriteMode(typeName string) Mode {
-	mode := Single
+	mode := OneWrite
 	if dt := s.Schema().DocType(typeName); dt != nil && dt.Child {
-		return Guest // it is a document with rows that changes, which one is not known yet
+		return PluginTx // it is a document with rows that changes, which one is not known yet
 	}
 	if dt := s.Schema().DocType(typeName); dt != nil && (len(dt.Tables) > 0 || dt.Track || dt.Tree || dt.Counts()) {
-		mode = Brief
+		mode = GroupedTx
 	}
 	for _, h := range s.hooks {
 		if !h.Handles(typeName) {
 			continue
 		}
-		if h.Guest(typeName) {
-			return Guest
+		if h.RunsPlugins(typeName) {
+			return PluginTx
 		}
-		mode = Brief
+		mode = GroupedTx
 	}
 	if typeName == doctype.DocTypeName {
-		return Alone // tables change: nothing else shares the transaction
+		return OwnTx // tables change: nothing else shares the transaction
 	}
 	return mode
 }
@@ -151,11 +151,11 @@ func (s *Service) LockInOrder(ctx context.Context, tx Tx, keys []Key) error {
 	return nil
 }
 
-// Guests reports whether a change of documents of the DocType may run code that
+// RunsPlugins reports whether a change of documents of the DocType may run code that
 // is not the platform's own, or reach the network.
-func (s *Service) Guests(doctype string) bool {
+func (s *Service) RunsPlugins(doctype string) bool {
 	for _, h := range s.hooks {
-		if h.Handles(doctype) && h.Guest(doctype) {
+		if h.Handles(doctype) && h.RunsPlugins(doctype) {
 			return true
 		}
 	}
@@ -207,7 +207,7 @@ const (
 func (s *Service) fireTo(ctx context.Context, to audience, name string, tx Tx, caller *identity.Caller, doc, before *doctype.Document) error {
 	deeper := false
 	for _, h := range s.hooks {
-		if !h.Handles(doc.Type.Name) || to != everybody && h.Guest(doc.Type.Name) != (to == guests) {
+		if !h.Handles(doc.Type.Name) || to != everybody && h.RunsPlugins(doc.Type.Name) != (to == guests) {
 			continue
 		}
 		if !deeper {

@@ -19,7 +19,7 @@ func TestUnknownFields(t *testing.T) {
 	s := documenttest.New(t, document.ServiceConfig{RefuseUnknown: func() bool { return refuse }}, rowsOf("Line", "", "n|Int"), plain("Order", "", "n|Int", "lines|Table|Line"))
 	values := `{"name": "a", "color": 1, "_mine": 2, "doctype": "Order", "lines": [{"n": 1, "size": 2}, {"size": 3}]}`
 	insert := func() (named []string, err error) {
-		err = s.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+		err = s.Store.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 			_, err := s.Documents.As(identity.Root(), tx).Insert(t.Context(), "Order", documenttest.Values(t, values))
 			named = document.UnknownFields(tx)
 			return err
@@ -37,7 +37,7 @@ func TestUnknownFields(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	refuse = false
-	err := s.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err := s.Store.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		inner, err := document.CollectUnknown(tx, func() error {
 			_, err := s.Documents.As(identity.Root(), tx).Update(t.Context(), "Order", "a", map[string]any{"color": 2})
 			return err
@@ -58,12 +58,12 @@ func TestModes(t *testing.T) {
 	c := document.ServiceConfig{Hooks: []document.Hooks{recorder{"Guests", true, "", &events, nil}, recorder{"Hooked", false, "", &events, nil}}}
 	s := documenttest.New(t, c, rowsOf("Line", "", "n|Int"), plain("Plain", "", "n|Int"), plain("Tables", "", "lines|Table|Line"), plain("Tree", `"is_tree": 1`), plain("Counts", `"autoname": "C-.##"`),
 		plain("Tracked", `"track_changes": 1`), plain("Hooked", "", "n|Int"), plain("Guests", "", "n|Int"), plain("One", `"issingle": 1, "autoname": ""`))
-	for name, want := range map[string]document.Mode{"Plain": document.Single, "Tables": document.Brief, "Tree": document.Brief, "Counts": document.Brief, "Tracked": document.Brief,
-		"Hooked": document.Brief, "Guests": document.Guest, "Line": document.Guest, "DocType": document.Alone, "None": document.Single} {
+	for name, want := range map[string]document.Mode{"Plain": document.OneWrite, "Tables": document.GroupedTx, "Tree": document.GroupedTx, "Counts": document.GroupedTx, "Tracked": document.GroupedTx,
+		"Hooked": document.GroupedTx, "Guests": document.PluginTx, "Line": document.PluginTx, "DocType": document.OwnTx, "None": document.OneWrite} {
 		if got := s.Documents.WriteMode(name); got != want {
 			t.Errorf("writing %s: %d, want %d", name, got, want)
 		}
-		if got := s.Documents.DeleteMode(name); got != min(want, document.Brief) {
+		if got := s.Documents.DeleteMode(name); got != min(want, document.GroupedTx) {
 			t.Errorf("deleting %s: %d", name, got)
 		}
 	}
@@ -75,7 +75,7 @@ func TestModes(t *testing.T) {
 	if s.Documents.ReadsOnce("Plain", document.ReadOptions{ExpandLinks: true}) {
 		t.Error("links are read with their document")
 	}
-	err := s.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err := s.Store.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		return s.Documents.LockInOrder(t.Context(), tx, []document.Key{{DocType: "Plain", Name: "b"}, {DocType: "None", Name: "x"}, {DocType: "Line", Name: "x"}, {DocType: "Plain"}})
 	})
 	if err != nil {

@@ -15,9 +15,9 @@ var ErrReadOnly = errors.New("this transaction only reads")
 // without being an error: Write returns nil. A GET that writes ends so.
 var ErrRollback = errors.New("roll back")
 
-// ErrLost, returned by a Single function, says that somebody else changed the
+// ErrLost, returned by a OneWrite function, says that somebody else changed the
 // row between its read and its write. The store runs the function again as a
-// Brief one, where Get with lock keeps others out.
+// GroupedTx one, where Get with lock keeps others out.
 var ErrLost = errors.New("the row changed between its read and its write")
 
 // ErrUnmet says that a write did not happen because a document it needs does
@@ -29,19 +29,19 @@ var ErrUnmet = errors.New("a document that the write needs does not exist")
 type Mode uint8
 
 const (
-	// Guest is Alone for a function in which code of plugins may run: it waits for
+	// PluginTx is OwnTx for a function in which code of plugins may run: it waits for
 	// its turn behind those that promise to run none.
-	Guest Mode = iota
-	// Alone takes a transaction of its own for as long as the function runs. It
+	PluginTx Mode = iota
+	// OwnTx takes a transaction of its own for as long as the function runs. It
 	// begins at the first call of the Tx, so a function that never touches
 	// documents never takes a writer.
-	Alone
-	// Brief promises no guest code and no network: the store may commit several
+	OwnTx
+	// GroupedTx promises no code of plugins and no network: the store may commit several
 	// functions together. If that commit fails, all of them fail.
-	Brief
-	// Single promises, beyond Brief, at most one writing call of the Tx, after
+	GroupedTx
+	// OneWrite promises, beyond GroupedTx, at most one writing call of the Tx, after
 	// all reads: it needs no transaction where one statement suffices.
-	Single
+	OneWrite
 )
 
 // Store keeps documents. core/store satisfies it for SQLite and PostgreSQL with
@@ -90,7 +90,7 @@ type Versions struct {
 type Tx interface {
 	// OnBegin has fn called when the transaction begins to keep others from
 	// writing, at once if it does already, in place of the fn given before; nil:
-	// nobody is called. In mode Guest it will wait for its turn with others of the
+	// nobody is called. In mode PluginTx it will wait for its turn with others of the
 	// party. A view and a shared transaction keep nobody.
 	OnBegin(party string, fn func(*Hold))
 

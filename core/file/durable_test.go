@@ -64,7 +64,7 @@ func TestSaveInAnotherTransaction(t *testing.T) {
 			if err := s.files.Place(ctx, d); err != nil {
 				s.t.Fatal(err)
 			}
-			err = s.store.Write(ctx, document.Brief, func(tx document.Tx) error {
+			err = s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 				if _, err := s.files.Save(ctx, tx, identity.Root(), d, file.Info{Name: "a.txt"}); err != nil {
 					return err
 				}

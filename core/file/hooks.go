@@ -18,15 +18,15 @@ func (h hooks) Handles(doctype string) bool {
 	return doctype == DocType || h.s.fields().within[doctype]
 }
 
-// Guest implements document.Hooks. Bytes are removed after the commit, so no
+// RunsPlugins implements document.Hooks. Bytes are removed after the commit, so no
 // write waits for a network; but a change of a File may change the document it
 // is attached to, of which plugins may hear.
-func (h hooks) Guest(doctype string) bool {
+func (h hooks) RunsPlugins(doctype string) bool {
 	if doctype != DocType {
 		return false
 	}
 	for other := range h.s.fields().within {
-		if other != DocType && h.s.documents().Guests(other) {
+		if other != DocType && h.s.documents().RunsPlugins(other) {
 			return true
 		}
 	}

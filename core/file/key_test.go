@@ -94,7 +94,7 @@ func TestKeyOfOlderSites(t *testing.T) {
 			s.t.Fatal(err)
 		}
 		ctx := s.t.Context()
-		err = s.store.Write(ctx, document.Alone, func(tx document.Tx) error {
+		err = s.store.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 			doc, err := tx.Get(ctx, boot, boot.DocType(doctype.DocTypeName), file.DocType, true)
 			if err != nil {
 				return err

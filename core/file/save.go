@@ -72,7 +72,7 @@ func (s *Service) uploadPlaced(ctx context.Context, caller *identity.Caller, d *
 
 // write runs fn in a transaction of its own and commits it.
 func (s *Service) write(ctx context.Context, fn func(document.Tx) error) error {
-	mode := min(s.documents().WriteMode(DocType), document.Brief)
+	mode := min(s.documents().WriteMode(DocType), document.GroupedTx)
 	return s.store.Write(ctx, mode, fn)
 }
 

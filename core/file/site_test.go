@@ -221,8 +221,8 @@ func (s *testSite) defineCase() {
 // failing is a hook by which a test refuses a change at any point.
 type failing struct{ s *testSite }
 
-func (failing) Handles(string) bool { return true }
-func (failing) Guest(string) bool   { return false }
+func (failing) Handles(string) bool     { return true }
+func (failing) RunsPlugins(string) bool { return false }
 
 func (f failing) Run(ctx context.Context, ev *document.Event) error {
 	f.s.mu.Lock()

@@ -119,7 +119,7 @@ func (s *testSite) rename(from, to string) {
 	schema := s.docs.Schema()
 	dt := schema.DocType(file.DocType)
 	key := dt.Field("storage_key")
-	err := s.store.Write(s.t.Context(), document.Brief, func(tx document.Tx) error {
+	err := s.store.Write(s.t.Context(), document.GroupedTx, func(tx document.Tx) error {
 		var name string
 		err := tx.Rows(s.t.Context(), &doctype.Select{
 			DocType: dt, Columns: []doctype.Column{{Operand: doctype.Operand{Field: dt.Columns[doctype.ColName]}, Key: "name"}},

@@ -51,7 +51,7 @@ func (h *setter) Shut(string)                                                 {}
 func (h *setter) Refresh(context.Context, string)                             {}
 func (h *setter) Forget(string)                                               {}
 func (h *setter) Handles(doctype string) bool                                 { return doctype == "Note" }
-func (h *setter) Guest(string) bool                                           { return true }
+func (h *setter) RunsPlugins(string) bool                                     { return true }
 
 func (h *setter) Run(_ context.Context, ev *document.Event) error {
 	if ev.Name != document.Validate {

@@ -218,7 +218,7 @@ func holdWriter(t *testing.T, s document.Store) (letGo func()) {
 	t.Helper()
 	held, release, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		ended <- s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+		ended <- s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 			if err := tx.BumpEpoch(t.Context()); err != nil {
 				return err
 			}

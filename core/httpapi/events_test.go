@@ -29,7 +29,7 @@ func (r *recorder) Shut(string)                                                 
 func (r *recorder) Refresh(context.Context, string)                             {}
 func (r *recorder) Forget(string)                                               {}
 func (r *recorder) Handles(doctype string) bool                                 { return doctype == r.doctype }
-func (r *recorder) Guest(string) bool                                           { return true }
+func (r *recorder) RunsPlugins(string) bool                                     { return true }
 
 func (r *recorder) Run(ctx context.Context, ev *document.Event) error {
 	r.mu.Lock()

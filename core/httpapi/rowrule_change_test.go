@@ -19,7 +19,7 @@ func breakCondition(t *testing.T, s *sitetest.Server, parent, role, condition st
 	is := func(field, value string) doctype.Where {
 		return doctype.Compare{Operand: doctype.Operand{Field: rules.Field(field)}, Op: query.Eq, Value: value}
 	}
-	err := s.Tenant.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err := s.Tenant.Store.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		if _, err := tx.Replace(t.Context(), rules, rules.Field("condition"), doctype.AllOf{is("parent", parent), is("role", role)}, condition); err != nil {
 			return err
 		}

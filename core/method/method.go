@@ -69,10 +69,10 @@ type Call struct {
 	Parent    *Call    // the call this one is nested in
 	Depth     int      // how many calls it is nested in
 
-	// Guest is the state of the WebAssembly call this call belongs to: fuel,
+	// PluginCall is the state of the WebAssembly call this call belongs to: fuel,
 	// deadline and admission are inherited by nested calls. Only runtime/hostapi
 	// and plugins/dispatch know what it is.
-	Guest any
+	PluginCall any
 
 	// Extra holds other top-level keys of the answer, beside "message".
 	Extra map[string]any

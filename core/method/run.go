@@ -92,7 +92,7 @@ func (r *run) read(ctx context.Context) (Result, error) {
 // document.ErrRollback.
 func (r *run) write(ctx context.Context, end error) (Result, error) {
 	ctx = document.WithParty(ctx, r.found.method.Path)
-	err := r.service.store.Write(ctx, document.Guest, func(tx document.Tx) error {
+	err := r.service.store.Write(ctx, document.PluginTx, func(tx document.Tx) error {
 		if err := r.attempt(ctx, tx, false); err != nil {
 			return err
 		}

@@ -152,7 +152,7 @@ func TestTransaction(t *testing.T) {
 			if got := (counts{st.reads, st.runs, st.commits, st.rollbacks}); got != tt.want {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
-			if st.mode != document.Guest {
+			if st.mode != document.PluginTx {
 				t.Errorf("mode %v", st.mode)
 			}
 		})
@@ -227,11 +227,11 @@ func TestNested(t *testing.T) {
 	guest := &struct{}{}
 	s := newService(t, &fakeStore{},
 		&m{Path: "t.parent", Func: func(ctx context.Context, c *method.Call) (any, error) {
-			c.Guest = guest
+			c.PluginCall = guest
 			return nest("t.child")(ctx, c)
 		}},
 		&m{Path: "t.child", Func: func(ctx context.Context, c *method.Call) (any, error) {
-			if c.Guest != guest || c.Parent == nil || c.Depth != 1 || c.Verb != "POST" {
+			if c.PluginCall != guest || c.Parent == nil || c.Depth != 1 || c.Verb != "POST" {
 				t.Errorf("the child got %+v", c)
 			}
 			notice.Of(ctx).Add(notice.Notice{Text: "from the child"})

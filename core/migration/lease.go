@@ -71,7 +71,7 @@ func (l *lease) look(ctx context.Context) (holder string, beat int64, err error)
 
 // swap takes the lease from who had it at a beat.
 func (l *lease) swap(ctx context.Context, beat int64) (ok bool, err error) {
-	err = l.store.Write(ctx, document.Alone, func(tx document.Tx) error {
+	err = l.store.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 		ok, err = tx.UpdateIf(ctx, tables().state, stateName, map[string]any{"beat": beat},
 			map[string]any{"holder": l.holder, "beat": beat + 1})
 		return err
@@ -86,7 +86,7 @@ func (l *lease) swap(ctx context.Context, beat int64) (ok bool, err error) {
 // row of the lease is written first, so that nobody takes it over meanwhile.
 func (l *lease) write(ctx context.Context, fn func(document.Tx) error) error {
 	next := l.beat + 1
-	err := l.store.Write(ctx, document.Alone, func(tx document.Tx) error {
+	err := l.store.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 		ok, err := tx.UpdateIf(ctx, tables().state, stateName, map[string]any{"holder": l.holder, "beat": l.beat},
 			map[string]any{"beat": next})
 		if err != nil {

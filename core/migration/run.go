@@ -117,7 +117,7 @@ func (s *Site) load(ctx context.Context, state State) (State, *doctype.Schema, e
 
 // begin makes the tables that hold state and journal, and the state of a new site.
 func (s *Site) begin(ctx context.Context) error {
-	err := s.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+	err := s.Store.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 		for _, dt := range Tables() {
 			if err := tx.Migrate(ctx, dt); err != nil {
 				return fmt.Errorf("table %s: %w", dt.Table, err)

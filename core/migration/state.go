@@ -108,7 +108,7 @@ func stateOf(doc *doctype.Document) State {
 // Pause notes that nothing is to leave a site by itself, and why, or with "" that it
 // may again. Servers take it over as they do a change of a DocType.
 func Pause(ctx context.Context, store document.Store, why string) error {
-	return store.Write(ctx, document.Alone, func(tx document.Tx) error {
+	return store.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 		if _, err := tx.UpdateIf(ctx, tables().state, stateName, nil, map[string]any{"paused": why}); err != nil {
 			return err
 		}

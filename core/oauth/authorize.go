@@ -252,7 +252,7 @@ func (s *Service) approve(w http.ResponseWriter, r *http.Request) error {
 			description: "This answer does not belong to a question that was asked in this session."})
 	}
 	if r.PostForm.Get("decision") != "allow" || !a.client.admits(browser.Caller) {
-		if err := s.c.Store.Write(r.Context(), document.Single, func(tx document.Tx) error {
+		if err := s.c.Store.Write(r.Context(), document.OneWrite, func(tx document.Tx) error {
 			return s.recordAnswer(r.Context(), tx, a, browser, false)
 		}); err != nil {
 			return err

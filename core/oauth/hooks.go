@@ -24,7 +24,7 @@ func (hooks) Handles(doctype string) bool {
 	return false
 }
 
-func (hooks) Guest(string) bool { return false }
+func (hooks) RunsPlugins(string) bool { return false }
 
 func (h hooks) Run(ctx context.Context, ev *document.Event) error {
 	switch ev.Doc.Type.Name {
@@ -125,7 +125,7 @@ func (s *Service) Reveal() document.Hooks { return reveal{s} }
 type reveal struct{ s *Service }
 
 func (reveal) Handles(doctype string) bool { return doctype == clientName }
-func (reveal) Guest(string) bool           { return false }
+func (reveal) RunsPlugins(string) bool     { return false }
 
 func (h reveal) Run(_ context.Context, ev *document.Event) error {
 	if ev.Name != document.OnChange || ev.Before != nil {

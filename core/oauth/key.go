@@ -147,7 +147,7 @@ func (s *Service) addKey(ctx context.Context) error {
 	} {
 		doc.Put(field, v)
 	}
-	return s.c.Store.Write(context.WithoutCancel(ctx), document.Brief, func(tx document.Tx) error {
+	return s.c.Store.Write(context.WithoutCancel(ctx), document.GroupedTx, func(tx document.Tx) error {
 		if err := tx.Insert(ctx, doc); err != nil {
 			return err
 		}
@@ -172,7 +172,7 @@ func (s *Service) rotateKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.c.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	return s.c.Store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		dropped := false
 		for _, k := range keys[:len(keys)-1] {
 			if k.begun >= now.Add(-keyLife-keyKept).Unix() {

@@ -201,7 +201,7 @@ func (s *Service) insertClient(r *http.Request, m *clientMetadata) (*registered,
 	}
 	var answer *registered
 	ctx := context.WithValue(r.Context(), registeringKey{}, true)
-	err := s.c.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err := s.c.Store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		doc, err := s.c.Documents().As(identity.Root(), tx).Insert(ctx, clientName, values)
 		if err != nil {
 			return err

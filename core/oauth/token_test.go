@@ -40,7 +40,7 @@ func (w *world) password(user string) {
 	w.t.Helper()
 	hash, err := auth.HashPassword(password)
 	if err == nil {
-		err = w.Tenant.Store.Write(w.t.Context(), document.Brief, func(tx document.Tx) error {
+		err = w.Tenant.Store.Write(w.t.Context(), document.GroupedTx, func(tx document.Tx) error {
 			return w.Tenant.Auth.SetPassword(w.t.Context(), tx, identity.Root(), user, hash)
 		})
 	}

@@ -34,7 +34,7 @@ func (s *Service) sweepUnused(ctx context.Context) error {
 	after := ""
 	for ctx.Err() == nil {
 		var old []string
-		err := s.c.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
+		err := s.c.Store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 			old = nil
 			err := tx.Rows(ctx, &doctype.Select{
 				DocType: clients, Columns: name, Length: maxUnused,

@@ -15,7 +15,7 @@ func (s *Service) Hooks() document.Hooks { return hooks{s} }
 type hooks struct{ s *Service }
 
 func (hooks) Handles(doctype string) bool { return doctype == DocType }
-func (hooks) Guest(string) bool           { return false }
+func (hooks) RunsPlugins(string) bool     { return false }
 
 func (h hooks) Run(ctx context.Context, ev *document.Event) error {
 	switch ev.Name {

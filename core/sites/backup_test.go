@@ -28,7 +28,7 @@ func archived(t *testing.T) (s *sites.Set, layout sites.Layout, file string) {
 	s, layout = newSet(t, func(c *sites.Config) { c.PassphraseWork = 10 })
 	on := create(t, s, "default")
 	for n := range 300 {
-		err := on.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+		err := on.Store.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 			_, err := on.Documents.As(identity.Root(), tx).Insert(t.Context(), "ToDo", map[string]any{
 				"description": strings.Repeat(fmt.Sprint(n*n*7919, " "), 100),
 			})

@@ -22,12 +22,12 @@ var goes = []struct{ doctype, field string }{{"ToDo", "allocated_to"}, {"DocShar
 func (departure) Handles(doctype string) bool { return doctype == "User" }
 
 // Guest says whether plugins may hear of what is deleted along.
-func (l departure) Guest(string) bool {
+func (l departure) RunsPlugins(string) bool {
 	if l.guests == nil {
 		return false
 	}
 	for _, g := range goes {
-		if l.guests.Handles(g.doctype) && l.guests.Guest(g.doctype) {
+		if l.guests.Handles(g.doctype) && l.guests.RunsPlugins(g.doctype) {
 			return true
 		}
 	}

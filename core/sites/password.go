@@ -25,7 +25,7 @@ func (t *Tenant) firstPassword(ctx context.Context) error {
 		return fmt.Errorf("the Administrator's password: %w", err)
 	}
 	set := false
-	err = t.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err = t.Store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		has, err := t.Auth.HasPassword(ctx, tx, identity.Administrator, true)
 		if err != nil || has {
 			return err

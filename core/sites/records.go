@@ -126,7 +126,7 @@ func (r *records) prepare(ctx context.Context, db *store.Store) error {
 		return err
 	}
 	if err != nil { // no such table, or column
-		err = db.Write(ctx, document.Alone, func(tx document.Tx) error { return tx.Migrate(ctx, siteTable()) })
+		err = db.Write(ctx, document.OwnTx, func(tx document.Tx) error { return tx.Migrate(ctx, siteTable()) })
 		if err != nil {
 			return err
 		}

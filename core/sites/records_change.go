@@ -53,7 +53,7 @@ func (r *records) reserve(ctx context.Context, db *store.Store, one row) (schema
 }
 
 func (r *records) insert(ctx context.Context, db *store.Store, one row) error {
-	return db.Write(ctx, document.Brief, func(tx document.Tx) error {
+	return db.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		if err := tx.Insert(ctx, one.document()); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func move(ctx context.Context, tx document.Tx, one row, from, to string) error {
 }
 
 func (r *records) moveAlone(ctx context.Context, db *store.Store, one row, from, to string) error {
-	return db.Write(ctx, document.Brief, func(tx document.Tx) error { return move(ctx, tx, one, from, to) })
+	return db.Write(ctx, document.GroupedTx, func(tx document.Tx) error { return move(ctx, tx, one, from, to) })
 }
 
 // Configure implements Registry: the row is locked from reading to writing.
@@ -126,7 +126,7 @@ func (r *records) Configure(ctx context.Context, name string, change func(*site.
 	if err != nil {
 		return nil, err
 	}
-	err = db.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err = db.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		doc, err := tx.Get(ctx, siteSchema(), siteTable(), one.schema, true)
 		if err != nil {
 			return err
@@ -201,7 +201,7 @@ func (r *records) Tend(ctx context.Context, rec *Record) (mine bool, err error) 
 		return false, err
 	}
 	last := now
-	err = db.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err = db.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		mine, last = false, now
 		doc, err := tx.Get(ctx, siteSchema(), siteTable(), rec.id, true)
 		if err != nil {
@@ -265,7 +265,7 @@ func (s *stagedRow) Publish(ctx context.Context, config *site.Config, replace bo
 	case !replace:
 		return Kept{}, taken(s.row.site)
 	}
-	err = s.db.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err = s.db.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		if old.schema != "" {
 			if err := move(ctx, tx, old, live, dropped); err != nil {
 				return err

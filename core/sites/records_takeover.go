@@ -199,7 +199,7 @@ func (r *records) adoptConfig(ctx context.Context, db *store.Store, one row) err
 		return nil
 	}
 	taken := false
-	err = db.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err = db.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		taken = false
 		doc, err := tx.Get(ctx, siteSchema(), siteTable(), one.schema, true)
 		if err != nil || doc.Text("config") != "" { // somebody else was faster

@@ -77,7 +77,7 @@ func note(t *testing.T, s *sites.Set, name, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = on.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err = on.Store.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		_, err := on.Documents.As(identity.Root(), tx).Insert(t.Context(), "ToDo", map[string]any{"description": text})
 		return err
 	})

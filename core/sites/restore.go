@@ -157,7 +157,7 @@ func (r *restoring) storeKey(ctx context.Context, db *store.Store) error {
 	if err != nil {
 		return err
 	}
-	return db.Write(ctx, document.Alone, func(tx document.Tx) error {
+	return db.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 		return migration.Write(ctx, tx, migration.State{
 			Sealed: sealed, Format: r.archive.Header.DataFormat, Reader: r.archive.Header.DataReader,
 			Origin: r.archive.Header.Origin, Paused: r.done.Paused,

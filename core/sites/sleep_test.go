@@ -182,7 +182,7 @@ func TestQuietSiteCatchesUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = on.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err = on.Store.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		_, err := on.Documents.As(identity.Root(), tx).Insert(t.Context(), "DocType", map[string]any{
 			"name": "Book", "module": "Library", "custom": int64(1),
 			"fields": []any{map[string]any{"fieldname": "title", "fieldtype": "Data"}},

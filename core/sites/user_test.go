@@ -24,7 +24,7 @@ import (
 // write runs a change as the platform itself.
 func write(t *testing.T, on *sites.Tenant, fn func(tx document.Tx) error) error {
 	t.Helper()
-	return on.Store.Write(t.Context(), document.Alone, fn)
+	return on.Store.Write(t.Context(), document.OwnTx, fn)
 }
 
 func insertUser(t *testing.T, on *sites.Tenant, values map[string]any) *doctype.Document {

@@ -55,7 +55,7 @@ func (w *writing) on(site *sites.Tenant, who string) {
 				return
 			case <-time.After(2 * time.Millisecond): // SQLite lets whoever comes at once again pass before other processes
 			}
-			err := site.Store.Write(context.Background(), document.Brief, func(tx document.Tx) error {
+			err := site.Store.Write(context.Background(), document.GroupedTx, func(tx document.Tx) error {
 				values := map[string]any{"title": fmt.Sprintf("%s %d", who, i)}
 				_, err := site.Documents.As(identity.Root(), tx).Insert(context.Background(), "Note", values)
 				return err

@@ -69,7 +69,7 @@ func newBare(db *sql.DB, mark func(int) string) bare {
 
 func fill(b *testing.B, s document.Store) {
 	b.Helper()
-	err := s.Write(b.Context(), document.Alone, func(tx document.Tx) error {
+	err := s.Write(b.Context(), document.OwnTx, func(tx document.Tx) error {
 		if err := tx.Migrate(b.Context(), bench); err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func benchmarks(b *testing.B, s *store.Store, read, write bare) {
 		b.Run(fmt.Sprintf("insert/store/g=%d", workers), func(b *testing.B) {
 			parallel(b, workers, func(int64, *[]byte) error {
 				d := benchDoc(fmt.Sprintf("new-%d", serial.Add(1)), 7)
-				return s.Write(b.Context(), document.Single, func(tx document.Tx) error { return tx.Insert(b.Context(), d) })
+				return s.Write(b.Context(), document.OneWrite, func(tx document.Tx) error { return tx.Insert(b.Context(), d) })
 			})
 		})
 		b.Run(fmt.Sprintf("insert/bare/g=%d", workers), func(b *testing.B) {
@@ -166,7 +166,7 @@ func benchmarks(b *testing.B, s *store.Store, read, write bare) {
 			parallel(b, workers, func(i int64, _ *[]byte) error {
 				d := benchDoc(benchName(i), 7)
 				d.Put("title", fmt.Sprintf("title %d", serial.Add(1))) // equal values would not be written
-				return s.Write(b.Context(), document.Single, func(tx document.Tx) error {
+				return s.Write(b.Context(), document.OneWrite, func(tx document.Tx) error {
 					_, err := tx.Update(b.Context(), nil, d, columns, nil, "")
 					return err
 				})

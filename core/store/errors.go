@@ -45,8 +45,8 @@ type diagnosis struct {
 	what  string
 }
 
-// errTwice tells the author of a Single function that its promise is broken.
-var errTwice = errors.New("store: a second write in a function that promised one (document.Single)")
+// errTwice tells the author of a OneWrite function that its promise is broken.
+var errTwice = errors.New("store: a second write in a function that promised one (document.OneWrite)")
 
 // errBusy ends a wait for the writer, or for a transaction, that took too long.
 func errBusy() error {

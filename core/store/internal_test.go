@@ -43,10 +43,10 @@ func TestSlowListIsCancelled(t *testing.T) {
 		if err := s.Read(t.Context(), slow); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("on a reader: %v", err)
 		}
-		if err := s.Write(t.Context(), document.Alone, slow); !errors.Is(err, context.DeadlineExceeded) {
+		if err := s.Write(t.Context(), document.OwnTx, slow); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("on the writer: %v", err)
 		}
-		err := s.Write(t.Context(), document.Brief, func(tx document.Tx) error {
+		err := s.Write(t.Context(), document.GroupedTx, func(tx document.Tx) error {
 			_, err := tx.BumpSchema(t.Context())
 			return err
 		})
@@ -90,7 +90,7 @@ func TestObserver(t *testing.T) {
 			t.Errorf("%s took %v", sql, d)
 		}
 	})
-	err := s.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err := s.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		_, err := tx.Next(ctx, "secret")
 		return err
 	})

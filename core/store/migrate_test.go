@@ -50,7 +50,7 @@ func indexesFollow(t *testing.T, s document.Store, db *sql.DB, list string) {
 			{Name: "text", Label: "Text", Type: "Data", Kind: doctype.Text, Column: "text", Indexed: indexed},
 			{Name: "code", Label: "Code", Type: "Data", Kind: doctype.Text, Column: "code", Unique: unique},
 		})
-		err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), dt) })
+		err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error { return tx.Migrate(t.Context(), dt) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func pages(t *testing.T, s document.Store) {
 		}
 		return tx.Insert(t.Context(), d)
 	}
-	err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		for _, dt := range []*doctype.DocType{customer, order} {
 			if err := tx.Migrate(t.Context(), dt); err != nil {
 				return err

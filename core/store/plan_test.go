@@ -28,7 +28,7 @@ func listByOneValue(t *testing.T, s document.Store, postgres bool) {
 	dt := doctype.NewDocType(doctype.DocType{Name: "Job", Table: "d_job"}, []*doctype.Field{
 		{Name: "state", Label: "State", Type: "Data", Kind: doctype.Text, Column: "state", Indexed: true},
 	})
-	err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		if err := tx.Migrate(t.Context(), dt); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func TestListKeepsItsPlan(t *testing.T) {
 		{Name: "count", Label: "Count", Type: "Int", Kind: doctype.Int, Column: "count", Indexed: true},
 		{Name: "more", Label: "More", Type: "Long Text", Kind: doctype.Text, Column: "more"},
 	})
-	err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), dt) })
+	err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error { return tx.Migrate(t.Context(), dt) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,16 +24,16 @@ func TestPostgresRunsAgain(t *testing.T) {
 		mode     document.Mode
 		looks    bool // it reads before it writes
 	}{
-		{"40001", 3, 4, document.Brief, true},
-		{"40001", 3, 1, document.Single, false}, // the statement is run again, the function is not
-		{"40P01", 2, 3, document.Brief, true},
-		{"53200", 2, 3, document.Brief, true},
-		{"53200", 2, 1, document.Single, false},
-		{"23505", 1, 2, document.Brief, true},   // somebody was faster, perhaps
-		{"23505", 2, 0, document.Brief, true},   // it is taken
-		{"23505", 1, 0, document.Brief, false},  // and was when nobody had looked
-		{"53100", 1, 0, document.Brief, true},   // a full disk is no race
-		{"22003", 1, 0, document.Single, false}, // nor is a bad value
+		{"40001", 3, 4, document.GroupedTx, true},
+		{"40001", 3, 1, document.OneWrite, false}, // the statement is run again, the function is not
+		{"40P01", 2, 3, document.GroupedTx, true},
+		{"53200", 2, 3, document.GroupedTx, true},
+		{"53200", 2, 1, document.OneWrite, false},
+		{"23505", 1, 2, document.GroupedTx, true},  // somebody was faster, perhaps
+		{"23505", 2, 0, document.GroupedTx, true},  // it is taken
+		{"23505", 1, 0, document.GroupedTx, false}, // and was when nobody had looked
+		{"53100", 1, 0, document.GroupedTx, true},  // a full disk is no race
+		{"22003", 1, 0, document.OneWrite, false},  // nor is a bad value
 	}
 	for _, c := range cases {
 		t.Run(fmt.Sprintf("%s %d times, mode %d, looks %v", c.code, c.refused, c.mode, c.looks), func(t *testing.T) {

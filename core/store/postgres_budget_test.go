@@ -64,7 +64,7 @@ func TestBudget(t *testing.T) {
 					if _, err := s.Versions(ctx); err != nil {
 						t.Errorf("read: %v", err)
 					}
-					err := s.Write(ctx, document.Alone, func(tx document.Tx) error {
+					err := s.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 						_, err := tx.Next(ctx, "n")
 						return err
 					})
@@ -93,7 +93,7 @@ func TestBudget(t *testing.T) {
 	}
 	t.Logf("%d sites, at most %d connections of %d", sites, most, budget)
 	for _, s := range all {
-		err := s.Write(ctx, document.Alone, func(tx document.Tx) error {
+		err := s.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 			n, err := tx.Next(ctx, "n")
 			if n != 31 {
 				t.Errorf("%d writes are there, want 31", n)
@@ -117,7 +117,7 @@ func TestBudgetInsideTransactions(t *testing.T) {
 		for range 3 {
 			work.Go(func() {
 				for range 5 {
-					err := s.Write(ctx, document.Alone, func(tx document.Tx) error {
+					err := s.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 						if _, err := tx.Next(ctx, "n"); err != nil {
 							return err
 						}

@@ -73,7 +73,7 @@ func TestPostgresMigrateBehindOpenReader(t *testing.T) {
 	done := make(chan error, 1)
 	runs := 0
 	go func() {
-		done <- s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+		done <- s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 			runs++
 			return tx.Migrate(t.Context(), wider)
 		})
@@ -129,7 +129,7 @@ func TestPostgresLimits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = limited.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+		err = limited.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 			_, err := tx.Get(t.Context(), nil, note, "n", true)
 			return err
 		})
@@ -151,7 +151,7 @@ func TestPostgresConnectionLost(t *testing.T) {
 	migrateNotes(t, s)
 	killer := connect(t, dsn, schema)
 	kill := "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '" + mark + "'"
-	err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		if err := tx.Insert(t.Context(), newNote("lost", "")); err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func TestPostgresConnectionLost(t *testing.T) {
 		t.Errorf("after the loss: %v", err)
 	}
 	runs := 0
-	err = s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err = s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		if err := tx.Insert(t.Context(), newNote("second run", "")); err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func TestPostgresConnectionLost(t *testing.T) {
 	if err != nil || runs != 2 {
 		t.Errorf("lost once before the commit: %d runs, %v", runs, err)
 	}
-	err = s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err = s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		if err := tx.Insert(t.Context(), newNote("unknown", "")); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func TestPostgresKeepsSchema(t *testing.T) {
 	begun := sync.OnceFunc(func() { close(bumped) })
 	changed := make(chan error, 1)
 	go func() {
-		changed <- there.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+		changed <- there.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 			_, err := tx.BumpSchema(t.Context())
 			begun()
 			<-kept
@@ -32,7 +32,7 @@ func TestPostgresKeepsSchema(t *testing.T) {
 		})
 	}()
 	<-bumped
-	err = here.Write(t.Context(), document.Brief, func(tx document.Tx) error {
+	err = here.Write(t.Context(), document.GroupedTx, func(tx document.Tx) error {
 		v, err := tx.KeepSchema(t.Context()) // a change under way is not waited for
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func TestPostgresKeepsSchema(t *testing.T) {
 	if err := <-changed; err != nil {
 		t.Fatal(err)
 	}
-	err = here.Write(t.Context(), document.Brief, func(tx document.Tx) error {
+	err = here.Write(t.Context(), document.GroupedTx, func(tx document.Tx) error {
 		v, err := tx.KeepSchema(t.Context())
 		if v != before.Schema+1 {
 			t.Errorf("it finds version %d, want %d", v, before.Schema+1)

@@ -33,13 +33,13 @@ func newNote(name, text string) *doctype.Document {
 
 func migrateNotes(t testing.TB, s document.Store) {
 	t.Helper()
-	if err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), note) }); err != nil {
+	if err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error { return tx.Migrate(t.Context(), note) }); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func insertNote(t testing.TB, s document.Store, name, text string) error {
-	return s.Write(t.Context(), document.Single, func(tx document.Tx) error { return tx.Insert(t.Context(), newNote(name, text)) })
+	return s.Write(t.Context(), document.OneWrite, func(tx document.Tx) error { return tx.Insert(t.Context(), newNote(name, text)) })
 }
 
 // The log stays small: every statement is read to its end, also those that
@@ -59,7 +59,7 @@ func TestSQLiteLogStaysSmall(t *testing.T) {
 	for w := range 4 {
 		wg.Go(func() {
 			for i := range 1500 {
-				err := s.Write(t.Context(), document.Brief, func(tx document.Tx) error {
+				err := s.Write(t.Context(), document.GroupedTx, func(tx document.Tx) error {
 					if _, err := tx.Next(t.Context(), "n"); err != nil {
 						return err
 					}
@@ -205,7 +205,7 @@ func TestSQLiteWriteWait(t *testing.T) {
 	}
 	defer s.Close()
 	migrateNotes(t, s)
-	err = s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err = s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		if err := tx.Insert(t.Context(), newNote("held", "")); err != nil {
 			return err
 		}

@@ -69,11 +69,11 @@ func (s *Store) Write(ctx context.Context, mode document.Mode, fn func(document.
 func (s *Store) write(ctx context.Context, mode document.Mode, fn func(document.Tx) error) error {
 	run := s.runAlone
 	switch mode {
-	case document.Brief:
+	case document.GroupedTx:
 		if !s.engine.races { // who races begins late, with what it is about
 			run = s.runBrief
 		}
-	case document.Single:
+	case document.OneWrite:
 		run = s.runSingle
 	}
 	var t *tx
@@ -83,7 +83,7 @@ func (s *Store) write(ctx context.Context, mode document.Mode, fn func(document.
 		t = &tx{s: s, kind: whole, race: r}
 		t.aside.Begin(&r.trial)
 		defer r.end(t)
-		if mode == document.Guest {
+		if mode == document.PluginTx {
 			t.party = document.PartyOf(ctx)
 		}
 		err := run(ctx, t, fn)
@@ -98,8 +98,8 @@ func (s *Store) write(ctx context.Context, mode document.Mode, fn func(document.
 	if len(r.numbers.taken) > 0 {
 		defer func() { r.numbers.giveBack(context.WithoutCancel(ctx), s, err == nil) }()
 	}
-	if mode == document.Single && errors.Is(err, document.ErrLost) {
-		return s.write(ctx, document.Brief, fn)
+	if mode == document.OneWrite && errors.Is(err, document.ErrLost) {
+		return s.write(ctx, document.GroupedTx, fn)
 	}
 	t.aside.End()
 	if errors.Is(err, document.ErrRollback) {
@@ -157,7 +157,7 @@ func (s *Store) runSingle(ctx context.Context, t *tx, fn func(document.Tx) error
 	})
 }
 
-// join makes a Single function a transaction where it reads what its write does
+// join makes a OneWrite function a transaction where it reads what its write does
 // not check: what it has read must hold when it writes. The document that it read
 // to change is checked by the write itself.
 func (t *tx) join() {

@@ -16,7 +16,7 @@ func TestPluginsAreAudited(t *testing.T) {
 		ctx := t.Context()
 		write := func(fn func(docs document.Acting) error) {
 			t.Helper()
-			err := s.Tenant.Store.Write(ctx, document.Alone, func(tx document.Tx) error { return fn(s.Tenant.Documents.As(identity.Root(), tx)) })
+			err := s.Tenant.Store.Write(ctx, document.OwnTx, func(tx document.Tx) error { return fn(s.Tenant.Documents.As(identity.Root(), tx)) })
 			if err != nil {
 				t.Fatal(err)
 			}

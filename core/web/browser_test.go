@@ -60,7 +60,7 @@ func setPassword(t *testing.T, s *sitetest.Server, user, password string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.Tenant.Store.Write(t.Context(), document.Brief, func(tx document.Tx) error {
+	err = s.Tenant.Store.Write(t.Context(), document.GroupedTx, func(tx document.Tx) error {
 		return s.Tenant.Auth.SetPassword(t.Context(), tx, identity.Root(), user, hash)
 	})
 	if err != nil {

@@ -88,7 +88,7 @@ func TestUpgrade(t *testing.T) {
 	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
 		// "correct horse battery" at 8 KiB and one pass.
 		const cheap = "$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$COasZSyMm5hc6dqbItVb+IZaGwOa3IHiB0qT62pEreo"
-		err := s.Tenant.Store.Write(t.Context(), document.Brief, func(tx document.Tx) error {
+		err := s.Tenant.Store.Write(t.Context(), document.GroupedTx, func(tx document.Tx) error {
 			return s.Tenant.Auth.SetPassword(t.Context(), tx, identity.Root(), jane, cheap)
 		})
 		if err != nil {

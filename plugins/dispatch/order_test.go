@@ -38,7 +38,7 @@ func trip(t *testing.T, s *site) {
 
 func (s *site) write(fn func(document.Tx) error) {
 	s.t.Helper()
-	if err := s.store.Write(s.t.Context(), document.Alone, fn); err != nil {
+	if err := s.store.Write(s.t.Context(), document.OwnTx, fn); err != nil {
 		s.t.Fatal(err)
 	}
 }

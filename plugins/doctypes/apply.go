@@ -61,7 +61,7 @@ func (dt *DocType) complete(ctx context.Context, store document.Store, documents
 }
 
 func write(ctx context.Context, store document.Store, fn func(document.Tx) error) error {
-	return store.Write(ctx, document.Alone, fn)
+	return store.Write(ctx, document.OwnTx, fn)
 }
 
 // childrenFirst puts child tables before what holds them.

@@ -27,7 +27,7 @@ func (s *Site) adopt(ctx context.Context, sv dispatch.Services) error {
 		if !r.Stored() || g == nil || !s.foreign(r, g) {
 			continue
 		}
-		err := sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+		err := sv.Store.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 			r, err := read(ctx, tx, sv.Documents, name)
 			if err != nil || r == nil || !s.foreign(r, g) {
 				return err

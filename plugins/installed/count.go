@@ -49,7 +49,7 @@ func (s *Site) add(ctx context.Context, plugin string, calls, failed int64) erro
 	if sv.Store == nil {
 		return fault.New(fault.Unavailable, "", "The site is not open")
 	}
-	return sv.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	return sv.Store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		schema := sv.Documents.Schema()
 		dt := schema.DocType(pluginType)
 		doc, err := tx.Get(ctx, schema, dt, plugin, true)

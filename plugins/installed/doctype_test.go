@@ -40,7 +40,7 @@ func all(action string) map[string]string {
 }
 
 func (p *process) insert(doctype string, values m) (doc *doctype.Document, err error) {
-	err = p.store.Write(p.t.Context(), document.Alone, func(tx document.Tx) error {
+	err = p.store.Write(p.t.Context(), document.OwnTx, func(tx document.Tx) error {
 		doc, err = p.documents.As(identity.Root(), tx).Insert(p.t.Context(), doctype, values)
 		return err
 	})

@@ -75,7 +75,7 @@ func (s *Site) tellOne(ctx context.Context, sv dispatch.Services, st loader.Stat
 	if last, ok := s.told[st.Name]; ok && reflect.DeepEqual(last, now) || s.l.cfg.Observer {
 		return nil
 	}
-	err := sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+	err := sv.Store.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 		old, err := read(ctx, tx, sv.Documents, st.Name)
 		if err != nil {
 			return err
@@ -142,7 +142,7 @@ func (s *Site) removeAbsent(ctx context.Context, sv dispatch.Services, present m
 		if present[name] || r.Stored() || r.Status == Removed || !seen && !s.ours(r.Source) {
 			continue
 		}
-		err := sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+		err := sv.Store.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 			r, err := read(ctx, tx, sv.Documents, name)
 			if err != nil || r == nil || r.Stored() || r.Status == Removed {
 				return err

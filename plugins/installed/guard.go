@@ -20,7 +20,9 @@ func (s *Site) Hooks(plugins *registry.Site) document.Hooks { return guard{plugi
 func (g guard) Handles(doctype string) bool { return guarded(doctype) || g.Site.Handles(doctype) }
 
 // Guest satisfies document.Hooks.
-func (g guard) Guest(doctype string) bool { return !guarded(doctype) && g.Site.Guest(doctype) }
+func (g guard) RunsPlugins(doctype string) bool {
+	return !guarded(doctype) && g.Site.RunsPlugins(doctype)
+}
 
 // Run satisfies document.Hooks.
 func (g guard) Run(ctx context.Context, ev *document.Event) error {

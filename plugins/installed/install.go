@@ -101,7 +101,7 @@ func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte
 // writeDown records what was planned, if nobody has changed the plugin since.
 func (s *Site) writeDown(ctx context.Context, sv dispatch.Services, caller *identity.Caller, g *registry.Generation, wasm []byte, draft string, planned *planned) error {
 	next, done := planned.next, planned.done
-	return sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+	return sv.Store.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 		found, err := read(ctx, tx, sv.Documents, next.Name)
 		if err != nil {
 			return err

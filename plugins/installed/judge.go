@@ -22,7 +22,7 @@ func (s *Site) noteRefusal(ctx context.Context, caller *identity.Caller, plugin 
 	if err != nil || sv.Users == nil {
 		return err
 	}
-	return sv.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	return sv.Store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		return sv.Users.RefusedPlugin(ctx, tx, caller, plugin, fault.From(why).Message)
 	})
 }

@@ -20,7 +20,7 @@ func (s *Site) change(ctx context.Context, caller *identity.Caller, plugin strin
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var changed *Record
-	err = sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+	err = sv.Store.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 		r, err := read(ctx, tx, sv.Documents, plugin)
 		if err != nil {
 			return err
@@ -153,7 +153,7 @@ func (s *Site) uninstall(ctx context.Context, caller *identity.Caller, plugin st
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err = sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+	err = sv.Store.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 		r, err := read(ctx, tx, sv.Documents, plugin)
 		switch {
 		case err != nil:

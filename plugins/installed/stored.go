@@ -58,7 +58,7 @@ func (s *Site) note(ctx context.Context, sv dispatch.Services, plugin, hash stri
 	if s.l.cfg.Observer || s.record(plugin).Error == text {
 		return
 	}
-	err := sv.Store.Write(ctx, document.Alone, func(tx document.Tx) error {
+	err := sv.Store.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 		r, err := read(ctx, tx, sv.Documents, plugin)
 		if err != nil || r == nil || r.Hash != hash || r.Error == text {
 			return err

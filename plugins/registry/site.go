@@ -67,8 +67,8 @@ func (s *Site) Handles(doctype string) bool {
 	return len(t.doctypes) > 0 && (t.doctypes[doctype] || t.doctypes[manifest.EveryDocType] && !s.terms.Platform(doctype))
 }
 
-// Guest reports the same: a plugin's handlers are all guest code.
-func (s *Site) Guest(doctype string) bool { return s.Handles(doctype) }
+// RunsPlugins reports the same: a plugin's handlers are all guest code.
+func (s *Site) RunsPlugins(doctype string) bool { return s.Handles(doctype) }
 
 // Run runs the handlers of an event in the order of their plugins' names. The
 // first error ends it.

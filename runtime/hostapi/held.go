@@ -23,7 +23,7 @@ type held struct {
 // their time.
 func (h *held) start(hold *document.Hold) {
 	h.hold, h.entered = hold, time.Now()
-	h.until = h.entered.Add(h.most - hold.Guests)
+	h.until = h.entered.Add(h.most - hold.InPlugins)
 }
 
 // due is when guests must have ended.
@@ -53,7 +53,7 @@ func (st *State) exit(err error) error {
 		return err
 	}
 	now := time.Now()
-	h.hold.Guests += now.Sub(h.entered)
+	h.hold.InPlugins += now.Sub(h.entered)
 	if err == nil && now.After(h.until) {
 		st.bind()
 		return st.engine.Overdue()

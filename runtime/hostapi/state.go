@@ -119,7 +119,7 @@ var states = sync.Pool{New: func() any {
 func New(p *Plugin, call *method.Call, input []byte) *State {
 	st := states.Get().(*State)
 	st.plugin, st.limits, st.call, st.input = p, p.Limits, call, input
-	st.outer, _ = call.Guest.(*State)
+	st.outer, _ = call.PluginCall.(*State)
 	st.join(st.outer)
 	return st
 }
@@ -191,9 +191,9 @@ func (st *State) Run(ctx context.Context, m *engine.Module, export string, limit
 	if st.outer != nil {
 		st.engine.Parent = &st.outer.engine
 	}
-	outer := st.call.Guest
-	st.call.Guest = st
-	defer func() { st.call.Guest = outer }()
+	outer := st.call.PluginCall
+	st.call.PluginCall = st
+	defer func() { st.call.PluginCall = outer }()
 	st.base = context.WithValue(ctx, stateKey{}, st)
 	if st.outer == nil {
 		st.enter()

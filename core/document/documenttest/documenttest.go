@@ -83,7 +83,7 @@ func (s *Site) clock() time.Time {
 
 // Do runs fn as a caller, in a transaction that is kept when fn returns nil.
 func (s *Site) Do(caller *identity.Caller, fn func(document.Acting) error) error {
-	return s.Store.Write(s.t.Context(), document.Alone, func(tx document.Tx) error {
+	return s.Store.Write(s.t.Context(), document.OwnTx, func(tx document.Tx) error {
 		return fn(s.Documents.As(caller, tx))
 	})
 }

@@ -297,7 +297,7 @@ func (g *garden) find(t *testing.T, s *sitetest.Server, w *world, p *plant, seed
 // reload takes the DocTypes from the store again.
 func reload(t *testing.T, s *sitetest.Server) {
 	t.Helper()
-	err := s.Tenant.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err := s.Tenant.Store.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		_, err := tx.BumpSchema(t.Context())
 		return err
 	})

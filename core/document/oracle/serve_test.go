@@ -27,7 +27,7 @@ func (w *world) serve(t testing.TB, s *sitetest.Server) []*sitetest.Client {
 	for _, p := range w.callers {
 		s.User(t, p.name, p.roles[:len(p.roles)-2]...) // all but All and Guest
 	}
-	err := s.Tenant.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err := s.Tenant.Store.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		in := &installer{t, s.Tenant.Documents.Schema(), tx}
 		return in.world(w)
 	})

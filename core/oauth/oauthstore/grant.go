@@ -112,7 +112,7 @@ func (s *Store) EndAll(ctx context.Context, tx document.Tx, field, name string) 
 
 // Touch notes that a grant was used, unless it has ended.
 func (s *Store) Touch(ctx context.Context, grant string, at int64) error {
-	return s.c.Store.Write(ctx, document.Single, func(tx document.Tx) error {
+	return s.c.Store.Write(ctx, document.OneWrite, func(tx document.Tx) error {
 		_, err := s.set(ctx, tx, GrantName, grant, map[string]any{"status": active}, map[string]any{"last_used": at})
 		return err
 	})

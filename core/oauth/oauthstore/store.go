@@ -147,7 +147,7 @@ func (s *Store) do(ctx context.Context, fn Write) error {
 // write runs a service transaction, which commits whatever becomes of the
 // request: a client that hangs up has spent its code all the same.
 func (s *Store) write(ctx context.Context, fn func(document.Tx) error) error {
-	return s.c.Store.Write(context.WithoutCancel(ctx), document.Brief, fn)
+	return s.c.Store.Write(context.WithoutCancel(ctx), document.GroupedTx, fn)
 }
 
 // spentError says that a code or a refresh token has been used before.

@@ -56,7 +56,7 @@ func (s *Store) sweep(ctx context.Context, typeName string, before int64) (n int
 		Columns: []doctype.Column{{Operand: doctype.Operand{Field: dt.Field("name")}, Key: "name"}},
 		Where:   compare(dt, "expires", query.Lt, before),
 	}
-	err = s.c.Store.Write(ctx, document.Brief, func(tx document.Tx) error {
+	err = s.c.Store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		var names []string
 		err := tx.Rows(ctx, sel, func(v []any) error {
 			name, _ := v[0].(string)

@@ -241,7 +241,7 @@ func (s *Server) Logged(log *accesslog.Log) (url string, stop func()) {
 func (s *Server) As(t testing.TB, user string) *Client {
 	t.Helper()
 	var authorization string
-	err := s.Tenant.Store.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err := s.Tenant.Store.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		keys, err := s.Tenant.Auth.GenerateKeys(t.Context(), tx, identity.Root(), user)
 		authorization = "token " + keys.Key + ":" + keys.Secret
 		return err

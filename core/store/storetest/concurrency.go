@@ -139,7 +139,7 @@ func deadlock(t *testing.T, s *site) {
 	names := []string{"left", "right"}
 	var runs atomic.Int64
 	together(t, 2, func(i int) error {
-		return s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+		return s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 			runs.Add(1)
 			for n := range names {
 				if _, err := tx.Get(t.Context(), s.sc, s.task, names[(n+i)%2], true); err != nil {
@@ -158,7 +158,7 @@ func queue(t *testing.T, s *site) {
 	inside, leave := make(chan struct{}), make(chan struct{})
 	long := make(chan error)
 	go func() {
-		long <- s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+		long <- s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 			err := tx.Insert(t.Context(), doc(s.task, "long"))
 			close(inside)
 			<-leave
@@ -186,7 +186,7 @@ func closing(t *testing.T, open func(testing.TB) document.Store) {
 	inside, leave := make(chan struct{}), make(chan struct{})
 	running := make(chan error, 1)
 	go func() {
-		running <- s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+		running <- s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 			close(inside)
 			<-leave
 			return tx.Insert(t.Context(), doc(s.task, "last"))

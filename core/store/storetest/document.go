@@ -48,7 +48,7 @@ func roundTrip(t *testing.T, s *site) {
 			if json := s.json(t, s.task, "round trip"); json != want {
 				t.Errorf("%s: AppendDocument gives\n%.300s, AppendJSON of the same document\n%.300s", name, json, want)
 			}
-			s.write(t, document.Single, func(tx document.Tx) error {
+			s.write(t, document.OneWrite, func(tx document.Tx) error {
 				_, err := tx.Delete(t.Context(), s.sc, s.task, "round trip")
 				return err
 			})
@@ -106,7 +106,7 @@ func childRows(t *testing.T, s *site) {
 		t.Errorf("emptying one table: %v and %v", whats("steps"), whats("more"))
 	}
 
-	s.write(t, document.Single, func(tx document.Tx) error {
+	s.write(t, document.OneWrite, func(tx document.Tx) error {
 		deleted, err := tx.Delete(t.Context(), s.sc, s.task, "parent")
 		if !deleted {
 			t.Error("nothing deleted")
@@ -120,7 +120,7 @@ func childRows(t *testing.T, s *site) {
 
 func (s *site) update(t testing.TB, d *doctype.Document, columns, tables []*doctype.Field, expect string) {
 	t.Helper()
-	s.write(t, document.Single, func(tx document.Tx) error {
+	s.write(t, document.OneWrite, func(tx document.Tx) error {
 		ok, err := tx.Update(t.Context(), s.sc, d, columns, tables, expect)
 		if err == nil && !ok {
 			t.Error("nothing updated")
@@ -175,7 +175,7 @@ func missing(t *testing.T, s *site) {
 			t.Errorf("AppendDocument %q: %v", name, err)
 		}
 	}
-	err := s.Write(t.Context(), document.Single, func(tx document.Tx) error {
+	err := s.Write(t.Context(), document.OneWrite, func(tx document.Tx) error {
 		return tx.Insert(t.Context(), doc(s.task, "nul", "title", "nul\x00byte"))
 	})
 	if fault.KindOf(err) != fault.Validation {
@@ -185,7 +185,7 @@ func missing(t *testing.T, s *site) {
 
 func duplicate(t *testing.T, s *site) {
 	s.insert(t, doc(s.task, "first", "code", "A"), doc(s.task, "null code"), doc(s.task, "null code too"))
-	for _, mode := range []document.Mode{document.Alone, document.Brief, document.Single} {
+	for _, mode := range []document.Mode{document.OwnTx, document.GroupedTx, document.OneWrite} {
 		err := s.Write(t.Context(), mode, func(tx document.Tx) error {
 			return tx.Insert(t.Context(), doc(s.task, "first"))
 		})
@@ -220,7 +220,7 @@ func update(t *testing.T, s *site) {
 		},
 		"no columns": func(tx document.Tx) (bool, error) { return tx.Update(t.Context(), s.sc, d, nil, nil, moment) },
 	} {
-		s.write(t, document.Brief, func(tx document.Tx) error {
+		s.write(t, document.GroupedTx, func(tx document.Tx) error {
 			ok, err := try(tx)
 			if ok {
 				t.Errorf("%s: updated", name)

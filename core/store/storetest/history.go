@@ -51,7 +51,7 @@ func (h *Historian) Run(t testing.TB) []judge.Txn {
 	h.t = t
 	h.dt = doctype.NewDocType(doctype.DocType{Name: "Kept List", Table: "tabKept List"}, []*doctype.Field{field("list", "Long Text")})
 	h.sc = doctype.NewSchema(1, []*doctype.DocType{h.dt})
-	err := h.Stores[0].Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), h.dt) })
+	err := h.Stores[0].Write(t.Context(), document.OwnTx, func(tx document.Tx) error { return tx.Migrate(t.Context(), h.dt) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,15 +125,15 @@ func (h *Historian) transact(by string, s document.Store) {
 	case 1: // one write by one statement
 		plan = plan[:1]
 		plan[0].Append = h.next.Add(1)
-		err = s.Write(ctx, document.Single, func(tx document.Tx) (err error) { ops, err = h.single(ctx, tx, plan[0]); return err })
+		err = s.Write(ctx, document.OneWrite, func(tx document.Tx) (err error) { ops, err = h.single(ctx, tx, plan[0]); return err })
 	case 2:
-		err = s.Write(ctx, document.Alone, func(tx document.Tx) error { return errors.Join(run(tx), errOnPurpose) })
+		err = s.Write(ctx, document.OwnTx, func(tx document.Tx) error { return errors.Join(run(tx), errOnPurpose) })
 	case 3:
-		err = s.Write(ctx, document.Brief, run)
+		err = s.Write(ctx, document.GroupedTx, run)
 	default:
-		err = s.Write(ctx, document.Alone, run)
+		err = s.Write(ctx, document.OwnTx, run)
 		if h.Again && unknown(err) {
-			err = s.Write(ctx, document.Alone, run)
+			err = s.Write(ctx, document.OwnTx, run)
 		}
 	}
 	if err != nil {

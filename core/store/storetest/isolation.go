@@ -74,7 +74,7 @@ func sellStock(t *testing.T, s *site) {
 	var sold atomic.Int64
 	together(t, 8, func(w int) error {
 		for i := range 10 {
-			err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+			err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 				d, err := s.seen(t, tx, "item")
 				if err != nil {
 					return err
@@ -108,7 +108,7 @@ func writeSkew(t *testing.T, s *site) {
 		pair := []string{fmt.Sprintf("doctor %d", round), fmt.Sprintf("nurse %d", round)}
 		s.insert(t, doc(s.task, pair[0], "count", int64(1)), doc(s.task, pair[1], "count", int64(1)))
 		together(t, 4, func(i int) error {
-			err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+			err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 				var both [2]*doctype.Document
 				for n, name := range pair {
 					d, err := s.seen(t, tx, name)
@@ -137,7 +137,7 @@ func writeSkew(t *testing.T, s *site) {
 func phantom(t *testing.T, s *site) {
 	taken := &doctype.Select{DocType: s.task, Where: doctype.Compare{Operand: doctype.Operand{Field: s.task.Field("status")}, Op: query.Eq, Value: "Seat"}}
 	together(t, 8, func(i int) error {
-		err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+		err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 			n, err := tx.Count(t.Context(), taken)
 			if err != nil {
 				return err
@@ -171,7 +171,7 @@ func transfers(t *testing.T, s *site) {
 			from := rand.N(accounts)
 			to := (from + 1 + rand.N(accounts-1)) % accounts
 			begun := time.Now()
-			err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+			err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 				for n, by := range map[int]int64{from: -1, to: 1} { // in any order
 					d, err := tx.Get(t.Context(), s.sc, s.task, fmt.Sprintf("account %d", n), true)
 					if err != nil {
@@ -223,7 +223,7 @@ func differentRows(t *testing.T, s *site) {
 		together(t, 8, func(w int) error {
 			for i := range 40 {
 				calls.Add(1)
-				err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+				err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 					runs.Add(1)
 					if tt.list != nil {
 						if _, err := tx.Count(t.Context(), &doctype.Select{DocType: s.task, Where: tt.list}); err != nil {
@@ -274,7 +274,7 @@ func oneMoment(t *testing.T, s *site) {
 				}
 				d := doc(s.task, "parent", "count", int64(n%5))
 				d.PutRows("steps", s.steps("parent", []string{"a", "b", "c", "d"}[:n%5]...))
-				err := s.Write(t.Context(), document.Brief, func(tx document.Tx) error {
+				err := s.Write(t.Context(), document.GroupedTx, func(tx document.Tx) error {
 					_, err := tx.Update(t.Context(), s.sc, d, []*doctype.Field{s.task.Field("count")}, []*doctype.Field{s.task.Field("steps")}, "")
 					return err
 				})
@@ -361,7 +361,7 @@ func caughtLoss(t *testing.T, s *site) {
 	s.insert(t, doc(s.task, "caught"))
 	together(t, 8, func(int) error {
 		for range 5 {
-			err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+			err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 				d, err := s.seen(t, tx, "caught")
 				if err != nil {
 					return err

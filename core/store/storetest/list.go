@@ -417,7 +417,7 @@ func longShape(t *testing.T, s *site) {
 			t.Errorf("by itself: %s, want %s", got, want)
 		}
 	}
-	s.write(t, document.Alone, func(tx document.Tx) error {
+	s.write(t, document.OwnTx, func(tx document.Tx) error {
 		got, _, err := tx.AppendRows(t.Context(), nil, sel, true)
 		if want := `["a"]`; string(got) != want {
 			t.Errorf("in a transaction: %s, want %s", got, want)

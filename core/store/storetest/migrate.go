@@ -31,7 +31,7 @@ func testMigrate(t *testing.T, open func(testing.TB) document.Store) {
 
 func (s *site) migrate(t testing.TB, dt *doctype.DocType) {
 	t.Helper()
-	s.write(t, document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), dt) })
+	s.write(t, document.OwnTx, func(tx document.Tx) error { return tx.Migrate(t.Context(), dt) })
 }
 
 func migrateAgain(t *testing.T, s *site) {
@@ -95,18 +95,18 @@ func uniqueIndexes(t *testing.T, s *site) {
 	plain, uniq := make(), make(unique)
 	s.migrate(t, plain)
 	s.insert(t, doc(plain, "a", "u", "same"), doc(plain, "b", "u", "same"))
-	err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), uniq) })
+	err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error { return tx.Migrate(t.Context(), uniq) })
 	var f *fault.Error
 	if !errors.As(err, &f) || f.ExcType() != "UniqueValidationError" {
 		t.Errorf("unique over equal values: %v", err)
 	}
-	s.write(t, document.Single, func(tx document.Tx) error {
+	s.write(t, document.OneWrite, func(tx document.Tx) error {
 		_, err := tx.Delete(t.Context(), s.sc, plain, "b")
 		return err
 	})
 	s.migrate(t, uniq)
 	insert := func(dt *doctype.DocType, name string) error {
-		return s.Write(t.Context(), document.Single, func(tx document.Tx) error {
+		return s.Write(t.Context(), document.OneWrite, func(tx document.Tx) error {
 			return tx.Insert(t.Context(), doc(dt, name, "u", "same"))
 		})
 	}
@@ -131,7 +131,7 @@ func unwantedIndexes(t *testing.T, s *site) {
 	after := make(field("a", "Data"), field("l", "Data"))
 	s.migrate(t, after)
 	s.insert(t, doc(after, "two"), doc(after, "three"))
-	err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), before) })
+	err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error { return tx.Migrate(t.Context(), before) })
 	if fault.From(err).ExcType() != "UniqueValidationError" {
 		t.Errorf("unique again, over equal zeros: %v", err)
 	}
@@ -155,7 +155,7 @@ func leftColumns(t *testing.T, s *site) {
 		if d := s.get(t, dt, first); d.Get("u") != values[typ] || d.Get("i") != values[typ] || d.Get("l") != values[typ] {
 			t.Errorf("%d %s: %v", i, typ, d.Values())
 		}
-		err := s.Write(t.Context(), document.Single, func(tx document.Tx) error {
+		err := s.Write(t.Context(), document.OneWrite, func(tx document.Tx) error {
 			return tx.Insert(t.Context(), doc(dt, fmt.Sprint("second", i), "u", values[typ]))
 		})
 		if fault.From(err).ExcType() != "UniqueValidationError" {
@@ -184,7 +184,7 @@ func leftTable(t *testing.T, s *site) {
 
 func migrateRolledBack(t *testing.T, s *site) {
 	dt := doctype.NewDocType(doctype.DocType{Name: "Undone", Table: "tabUndone"}, []*doctype.Field{field("a", "Data")})
-	s.write(t, document.Alone, func(tx document.Tx) error {
+	s.write(t, document.OwnTx, func(tx document.Tx) error {
 		if err := tx.Migrate(t.Context(), dt); err != nil {
 			return err
 		}
@@ -212,7 +212,7 @@ func migrateRefused(t *testing.T, s *site) {
 		"long table name":  doctype.NewDocType(doctype.DocType{Name: "Long", Table: strings.Repeat("t", 61)}, nil),
 		"long column name": version(field(strings.Repeat("f", 61), "Data")),
 	} {
-		err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error { return tx.Migrate(t.Context(), dt) })
+		err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error { return tx.Migrate(t.Context(), dt) })
 		if err == nil {
 			t.Errorf("%s: taken", name)
 		}
@@ -238,7 +238,7 @@ func longNames(t *testing.T, s *site) {
 	dt := doctype.NewDocType(doctype.DocType{Name: "Long", Table: name}, []*doctype.Field{f, g})
 	s.migrate(t, dt)
 	s.insert(t, doc(dt, "a", "x", "1", "y", "1"))
-	err := s.Write(t.Context(), document.Single, func(tx document.Tx) error {
+	err := s.Write(t.Context(), document.OneWrite, func(tx document.Tx) error {
 		return tx.Insert(t.Context(), doc(dt, "b", "x", "2", "y", "1"))
 	})
 	var e *fault.Error
@@ -284,7 +284,7 @@ func migrateUnderReaders(t *testing.T, s *site) {
 					reads.Add(1)
 				} else {
 					d := doc(dt, fmt.Sprintf("w%d-%d", w, i))
-					err = s.Write(t.Context(), document.Single, func(tx document.Tx) error { return tx.Insert(t.Context(), d) })
+					err = s.Write(t.Context(), document.OneWrite, func(tx document.Tx) error { return tx.Insert(t.Context(), d) })
 				}
 				if err != nil {
 					t.Errorf("worker %d: %v", w, err)

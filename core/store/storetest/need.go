@@ -14,7 +14,7 @@ func testNeed(t *testing.T, open func(testing.TB) document.Store) {
 	s.insert(t, doc(s.priority, "High", "title", "High"))
 	there, gone := document.Need{DocType: s.priority, Name: "High"}, document.Need{DocType: s.priority, Name: "Gone"}
 
-	modes := map[string]document.Mode{"alone": document.Alone, "brief": document.Brief, "single": document.Single}
+	modes := map[string]document.Mode{"alone": document.OwnTx, "brief": document.GroupedTx, "single": document.OneWrite}
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
 			s.write(t, mode, func(tx document.Tx) error {
@@ -47,7 +47,7 @@ func testNeed(t *testing.T, open func(testing.TB) document.Store) {
 		})
 	}
 	t.Run("the transaction goes on", func(t *testing.T) {
-		s.write(t, document.Alone, func(tx document.Tx) error {
+		s.write(t, document.OwnTx, func(tx document.Tx) error {
 			if err := tx.Insert(t.Context(), doc(s.task, "first try"), gone); !errors.Is(err, document.ErrUnmet) {
 				t.Errorf("insert: %v", err)
 			}

@@ -49,14 +49,14 @@ func testReplace(t *testing.T, open func(testing.TB) document.Store) {
 	if got := s.get(t, s.task, "other"); got.Text("priority") != "Old" || got.Get("due") != nil {
 		t.Errorf("another document: %v", got.Values())
 	}
-	err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		_, err := tx.(replacer).Replace(t.Context(), s.task, s.task.Field("code"), nil, "same")
 		return err
 	})
 	if fault.KindOf(err) != fault.Validation {
 		t.Errorf("one unique value for all: %v", err)
 	}
-	err = s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err = s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		_, err := tx.(replacer).Replace(t.Context(), s.task, s.task.Field("name"), s.cmp("name", query.Eq, "one"), "two")
 		return err
 	})
@@ -69,13 +69,13 @@ func testReplace(t *testing.T, open func(testing.TB) document.Store) {
 		n, err = tx.Next(t.Context(), "back")
 		return err
 	}
-	s.write(t, document.Brief, next)
-	s.write(t, document.Brief, next)
+	s.write(t, document.GroupedTx, next)
+	s.write(t, document.GroupedTx, next)
 	for _, tt := range []struct{ back, next int64 }{{2, 2}, {1, 3}, {9, 4}} {
-		s.write(t, document.Brief, func(tx document.Tx) error {
+		s.write(t, document.GroupedTx, func(tx document.Tx) error {
 			return tx.(replacer).Return(t.Context(), "back", tt.back)
 		})
-		s.write(t, document.Brief, next)
+		s.write(t, document.GroupedTx, next)
 		if n != tt.next {
 			t.Errorf("after %d came back the counter gives %d, want %d", tt.back, n, tt.next)
 		}

@@ -74,7 +74,7 @@ func newSite(t testing.TB, open func(testing.TB) document.Store) *site {
 	t.Helper()
 	sc := schema()
 	s := &site{Store: open(t), sc: sc, task: sc.DocType("Task"), priority: sc.DocType("Priority"), step: sc.DocType("Task Step")}
-	s.write(t, document.Alone, func(tx document.Tx) error {
+	s.write(t, document.OwnTx, func(tx document.Tx) error {
 		for dt := range sc.All {
 			if err := tx.Migrate(t.Context(), dt); err != nil {
 				return err
@@ -120,7 +120,7 @@ func doc(dt *doctype.DocType, name string, values ...any) *doctype.Document {
 func (s *site) insert(t testing.TB, docs ...*doctype.Document) {
 	t.Helper()
 	for _, d := range docs {
-		s.write(t, document.Single, func(tx document.Tx) error { return tx.Insert(t.Context(), d) })
+		s.write(t, document.OneWrite, func(tx document.Tx) error { return tx.Insert(t.Context(), d) })
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 var modes = []struct {
 	name string
 	mode document.Mode
-}{{"Alone", document.Alone}, {"Brief", document.Brief}, {"Single", document.Single}}
+}{{"OwnTx", document.OwnTx}, {"GroupedTx", document.GroupedTx}, {"OneWrite", document.OneWrite}}
 
 func testTransaction(t *testing.T, open func(testing.TB) document.Store) {
 	s := newSite(t, open)
@@ -91,7 +91,7 @@ func rollback(t *testing.T, s *site) {
 }
 
 func oneWrite(t *testing.T, s *site) {
-	err := s.Write(t.Context(), document.Single, func(tx document.Tx) error {
+	err := s.Write(t.Context(), document.OneWrite, func(tx document.Tx) error {
 		if err := tx.Insert(t.Context(), doc(s.task, "one")); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func oneWrite(t *testing.T, s *site) {
 	// A write of several statements is one write, and undone as one.
 	d := doc(s.task, "half")
 	d.PutRows("steps", append(s.steps("half", "one"), s.steps("half", "one")...))
-	err = s.Write(t.Context(), document.Single, func(tx document.Tx) error { return tx.Insert(t.Context(), d) })
+	err = s.Write(t.Context(), document.OneWrite, func(tx document.Tx) error { return tx.Insert(t.Context(), d) })
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Kind != fault.Conflict || s.exists(t, "half") {
 		t.Errorf("rows of the same name: %v", err)
@@ -115,7 +115,7 @@ func lazyBegin(t *testing.T, s *site) {
 	inside := make(chan struct{})
 	done := make(chan error)
 	go func() {
-		done <- s.Write(t.Context(), document.Alone, func(document.Tx) error {
+		done <- s.Write(t.Context(), document.OwnTx, func(document.Tx) error {
 			close(inside)
 			select {
 			case <-done:
@@ -238,7 +238,7 @@ func updateIf(t *testing.T, s *site) {
 		{"moment", "code", map[string]any{"due": moment}, map[string]any{"due": nil}, true},
 	}
 	for _, tt := range tests {
-		s.write(t, document.Single, func(tx document.Tx) error {
+		s.write(t, document.OneWrite, func(tx document.Tx) error {
 			got, err := tx.UpdateIf(ctx, s.task, tt.doc, tt.expect, tt.set)
 			if got != tt.want {
 				t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
@@ -249,7 +249,7 @@ func updateIf(t *testing.T, s *site) {
 	if d := s.get(t, s.task, "code"); d.Text("status") != "Used" || d.Int("count") != 1 || d.Get("due") != nil {
 		t.Errorf("in the end: %v", d.Values())
 	}
-	err := s.Write(ctx, document.Single, func(tx document.Tx) error {
+	err := s.Write(ctx, document.OneWrite, func(tx document.Tx) error {
 		_, err := tx.UpdateIf(ctx, s.task, "code", map[string]any{"misspelt": nil}, map[string]any{"count": int64(0)})
 		return err
 	})
@@ -270,15 +270,15 @@ func counters(t *testing.T, s *site) {
 		return n
 	}
 	for want := int64(1); want < 4; want++ {
-		if n := next(document.Single, "TASK-", true); n != want {
+		if n := next(document.OneWrite, "TASK-", true); n != want {
 			t.Errorf("counter gives %d, want %d", n, want)
 		}
 	}
-	next(document.Alone, "TASK-", false)
-	if n := next(document.Brief, "TASK-", true); n != 4 {
+	next(document.OwnTx, "TASK-", false)
+	if n := next(document.GroupedTx, "TASK-", true); n != 4 {
 		t.Errorf("after a rollback the counter gives %d, want 4", n)
 	}
-	if n := next(document.Brief, "other", true); n != 1 {
+	if n := next(document.GroupedTx, "other", true); n != 1 {
 		t.Errorf("another counter begins at %d", n)
 	}
 }
@@ -289,7 +289,7 @@ func versions(t *testing.T, s *site) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.write(t, document.Brief, func(tx document.Tx) error {
+	s.write(t, document.GroupedTx, func(tx document.Tx) error {
 		v, err := tx.BumpSchema(ctx)
 		if v != before.Schema+1 {
 			t.Errorf("schema version %d, want %d", v, before.Schema+1)
@@ -363,9 +363,9 @@ func panicsWhileReading(t *testing.T, s *site) {
 			case 0:
 				err = s.Read(ctx, read)
 			case 1:
-				err = s.Write(ctx, document.Alone, read)
+				err = s.Write(ctx, document.OwnTx, read)
 			case 2:
-				err = s.Write(ctx, document.Brief, read)
+				err = s.Write(ctx, document.GroupedTx, read)
 			}
 			left <- cmp.Or(err, errors.New("nobody left"))
 		}()
@@ -403,7 +403,7 @@ func cancelled(t *testing.T, s *site) {
 func usedWhileReading(t *testing.T, s *site) {
 	s.insert(t, doc(s.task, "reading"))
 	sel := &doctype.Select{DocType: s.task, Columns: []doctype.Column{{Operand: s.op("name"), Key: "name"}}, Length: 1}
-	err := s.Write(t.Context(), document.Alone, func(tx document.Tx) error {
+	err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 		return tx.Rows(t.Context(), sel, func([]any) error {
 			_, err := tx.Count(t.Context(), sel)
 			return err
