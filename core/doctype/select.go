@@ -1,6 +1,10 @@
 package doctype
 
-import "armature/core/query"
+import (
+	"errors"
+
+	"armature/core/query"
+)
 
 // Select is a resolved list: every name has become a field of a DocType the
 // caller may read, every value is canonical for its field.
@@ -13,7 +17,14 @@ type Select struct {
 	Group   []Operand
 	Start   int
 	Length  int // 0: all
+
+	// MaxBytes is how many bytes AppendRows may append; one more is ErrTooManyBytes.
+	// 0: no bound.
+	MaxBytes int
 }
+
+// ErrTooManyBytes is that rows are longer than the Select allows.
+var ErrTooManyBytes = errors.New("doctype: the rows are longer than the select allows")
 
 // Join brings in another table: the document a link field points at, or the
 // rows of a child table. Join n is named by Operand.Join n+1. What does not meet

@@ -36,6 +36,7 @@ type Service struct {
 	protection    map[string]access.Protection
 	reserved      func(name string) bool
 	refuseUnknown func() bool
+	maxAnswer     func() int
 }
 
 // ServiceConfig is what a Service needs.
@@ -56,13 +57,17 @@ type ServiceConfig struct {
 	// RefuseUnknown reports whether a write that names a field its DocType does not
 	// have is refused; nil, or false: the field is named in the answer.
 	RefuseUnknown func() bool
+
+	// MaxAnswer is the most bytes of an answer, and of a document with its rows;
+	// nil: DefaultMaxAnswer.
+	MaxAnswer func() int
 }
 
 // NewService makes the door to one site's documents.
 func NewService(c ServiceConfig) *Service {
 	s := &Service{
 		store: c.Store, catalog: c.Catalog, beyond: c.Beyond, sealer: c.Sealer, clock: c.Now, log: c.Logger,
-		protection: c.Protection, reserved: c.Reserved, refuseUnknown: c.RefuseUnknown,
+		protection: c.Protection, reserved: c.Reserved, refuseUnknown: c.RefuseUnknown, maxAnswer: c.MaxAnswer,
 	}
 	if s.clock == nil {
 		s.clock = time.Now
@@ -72,6 +77,9 @@ func NewService(c ServiceConfig) *Service {
 	}
 	if s.refuseUnknown == nil {
 		s.refuseUnknown = func() bool { return false }
+	}
+	if s.maxAnswer == nil {
+		s.maxAnswer = func() int { return DefaultMaxAnswer }
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

@@ -21,13 +21,14 @@ func (s *Service) appendList(ctx context.Context, tx Tx, caller *identity.Caller
 		return dst, err
 	}
 	dst = append(dst, '[')
-	if len(q.Expand) > 0 || len(l.Nested) > 0 {
+	l.Select.MaxBytes = s.maxAnswer()
+	if len(q.Expand) > 0 || len(l.Nested) > 0 || repeats(l.Select.Columns) {
 		dst, err = appendPage(ctx, tx, dst, rights, l, q)
 	} else {
 		dst, _, err = tx.AppendRows(ctx, dst, l.Select, q.AsArrays)
 	}
 	if err != nil {
-		return dst, err
+		return dst, s.answerTooLarge(err)
 	}
 	return append(dst, ']'), nil
 }
@@ -78,8 +79,9 @@ func column(page [][]any, columns ...int) []any {
 }
 
 // linked reads the documents of those names that the caller may read, as JSON
-// objects by name: all readable columns, no child tables, no doctype key.
-func linked(ctx context.Context, tx Tx, rights *access.Rights, typeName string, names []any) (map[string][]byte, error) {
+// objects by name: all readable columns, no child tables, no doctype key. They
+// may have most bytes together.
+func linked(ctx context.Context, tx Tx, rights *access.Rights, typeName string, names []any, most int) (map[string][]byte, error) {
 	sel, err := rights.Linked(ctx, rights.Schema.DocType(typeName), names)
 	if sel == nil || err != nil {
 		return nil, err
@@ -95,6 +97,9 @@ func linked(ctx context.Context, tx Tx, rights *access.Rights, typeName string, 
 		}
 		name, _ := values[doctype.ColName].(string)
 		objects[name] = append(object, '}')
+		if most -= len(object); most < 0 {
+			return doctype.ErrTooManyBytes
+		}
 		return nil
 	})
 	return objects, err

@@ -151,6 +151,9 @@ func (s *Service) appendExpanded(ctx context.Context, tx Tx, caller *identity.Ca
 		if dst, err = s.appendDocument(ctx, tx, caller, dst, target, name, ReadOptions{WithNull: true}); err != nil {
 			return dst, err
 		}
+		if len(dst) > s.maxAnswer() { // rows may all link to the same large document
+			return dst, s.answerTooLarge(doctype.ErrTooManyBytes)
+		}
 		dst = append(dst, ',')
 	}
 	dst = doc.Type.AppendKey(dst)

@@ -64,6 +64,9 @@ func (s *Service) prepare(ctx context.Context, tx Tx, caller *identity.Caller, d
 	for _, row := range RowsOf(doc) {
 		settleEmpty(row, nil)
 	}
+	if err := s.admitSize(doc); err != nil {
+		return err
+	}
 	if err := s.checkFields(doc, before); err != nil {
 		return err
 	}

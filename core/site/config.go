@@ -25,9 +25,12 @@ type Config struct {
 	url         string
 	location    *time.Location
 	maxFileSize int64
-	aliases     map[string]string
-	origins     []string
-	plugins     map[string]map[string]json.RawMessage
+
+	maxAnswerSize int
+
+	aliases map[string]string
+	origins []string
+	plugins map[string]map[string]json.RawMessage
 
 	pluginLimits   PluginLimits
 	recordFailed   bool
@@ -143,6 +146,22 @@ func (c *Config) MaxFileSize() int64 {
 	return c.maxFileSize
 }
 
+// The bounds of max_answer_size, and what it is when nothing is set, in bytes.
+const (
+	DefaultMaxAnswerSize = 32 << 20
+	minAnswerSize        = 1 << 20 // DocTypes are documents, too
+	maxAnswerSize        = 1 << 30
+)
+
+// MaxAnswerSize is the most bytes of an answer that is not a file, and of a
+// document with its rows.
+func (c *Config) MaxAnswerSize() int {
+	if c.maxAnswerSize == 0 {
+		return DefaultMaxAnswerSize
+	}
+	return c.maxAnswerSize
+}
+
 // Aliases are the method aliases: what an incoming path may begin with, and what
 // that stands for. The caller must not change the map.
 func (c *Config) Aliases() map[string]string { return c.aliases }
@@ -209,6 +228,13 @@ func readTimeZone(c *Config, value json.RawMessage) error {
 func readMaxFileSize(c *Config, value json.RawMessage) error {
 	if err := json.Unmarshal(value, &c.maxFileSize); err != nil || c.maxFileSize <= 0 {
 		return fmt.Errorf("must be a number of bytes above 0")
+	}
+	return nil
+}
+
+func readMaxAnswerSize(c *Config, value json.RawMessage) error {
+	if err := json.Unmarshal(value, &c.maxAnswerSize); err != nil || c.maxAnswerSize < minAnswerSize || c.maxAnswerSize > maxAnswerSize {
+		return fmt.Errorf("must be a number of bytes from %d to %d", minAnswerSize, maxAnswerSize)
 	}
 	return nil
 }

@@ -45,6 +45,8 @@ var settings = []Setting{
 		Meaning: "Requests of the site's own pages need no CSRF token; those of other sites are refused all the same."},
 	{Key: "mail", Kind: Object, Since: first,
 		Meaning: "The mail server: host, port, user, password, tls (starttls, tls, none), from; `armature site mail` sets it with the password sealed."},
+	{Key: "max_answer_size", Kind: Count, Default: "33554432", Since: 8, read: readMaxAnswerSize,
+		Meaning: "The most bytes of an answer, of a list above all, and of a document with its rows; files are not counted."},
 	{Key: "max_file_size", Kind: Count, Default: "26214400", Since: first, read: readMaxFileSize,
 		Meaning: "The most bytes of an uploaded file and of a request's body."},
 	{Key: "method_aliases", Kind: Object, Since: first, read: readAliases,

@@ -145,6 +145,7 @@ func (t *Tenant) openDocuments(guests document.Hooks) error {
 	t.Documents = document.NewService(document.ServiceConfig{
 		Store: t.Store, Catalog: t.catalog, Hooks: hooks, Beyond: t.Files, Sealer: t.Site.Secret, Now: t.Site.Now, Logger: t.log,
 		Reserved: doctypes.Reserved, Protection: protection, RefuseUnknown: func() bool { return t.Site.Config().RefusesUnknown() },
+		MaxAnswer: func() int { return t.Site.Config().MaxAnswerSize() },
 	})
 	return nil
 }

@@ -81,10 +81,14 @@ func appendClock(dst []byte, v string) []byte {
 	return append(dst, full[len(v):]...)
 }
 
-// appendObject appends a row of a list as a JSON object.
-func appendObject(dst []byte, cells []cell, values []any) []byte {
+// appendObject appends a row of a list as a JSON object. It stops after the value
+// with which dst has become longer than limit.
+func appendObject(dst []byte, cells []cell, values []any, limit int) []byte {
 	dst = append(dst, '{')
 	for i := range cells {
+		if len(dst) > limit {
+			return dst
+		}
 		if i > 0 {
 			dst = append(dst, ',')
 		}
@@ -94,10 +98,13 @@ func appendObject(dst []byte, cells []cell, values []any) []byte {
 	return append(dst, '}')
 }
 
-// appendArray appends a row of a list as a JSON array.
-func appendArray(dst []byte, cells []cell, values []any) []byte {
+// appendArray appends a row of a list as a JSON array, as appendObject does.
+func appendArray(dst []byte, cells []cell, values []any, limit int) []byte {
 	dst = append(dst, '[')
 	for i := range cells {
+		if len(dst) > limit {
+			return dst
+		}
 		if i > 0 {
 			dst = append(dst, ',')
 		}

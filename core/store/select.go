@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/uptrace/bun"
@@ -95,13 +96,20 @@ func (t *tx) AppendRows(ctx context.Context, dst []byte, sel *doctype.Select, as
 	if asArrays {
 		appendRow = appendArray
 	}
+	limit := math.MaxInt
+	if sel.MaxBytes > 0 {
+		limit = len(dst) + sel.MaxBytes
+	}
 	out, n := dst, 0
 	err := t.list(ctx, sel, func() { out, n = dst, 0 }, func(st *statement, values []any) error {
 		if n > 0 {
 			out = append(out, ',')
 		}
 		n++
-		out = appendRow(out, st.cells, values)
+		out = appendRow(out, st.cells, values, limit)
+		if len(out) > limit {
+			return doctype.ErrTooManyBytes
+		}
 		return nil
 	})
 	if err != nil {

@@ -1,0 +1,46 @@
+package document
+
+import (
+	"errors"
+
+	"armature/core/doctype"
+	"armature/core/fault"
+)
+
+// DefaultMaxAnswer is the most bytes of an answer where nobody says otherwise.
+const DefaultMaxAnswer = 32 << 20
+
+// valueSize is what a value takes in memory beside the bytes of a text.
+const valueSize = 16
+
+// size is about how many bytes values take.
+func size(values []any) int {
+	n := valueSize * len(values)
+	for _, v := range values {
+		if text, ok := v.(string); ok {
+			n += len(text)
+		}
+	}
+	return n
+}
+
+// admitSize refuses a document that no answer could hold: what is stored can be
+// read. It is a TooLarge fault.
+func (s *Service) admitSize(doc *doctype.Document) error {
+	n := size(doc.Values())
+	for _, row := range RowsOf(doc) {
+		n += size(row.Values())
+	}
+	if most := s.maxAnswer(); n > most {
+		return fault.New(fault.TooLarge, "", "The document would have more than %d bytes", most)
+	}
+	return nil
+}
+
+// answerTooLarge is what ErrTooManyBytes means to who asked.
+func (s *Service) answerTooLarge(err error) error {
+	if errors.Is(err, doctype.ErrTooManyBytes) {
+		return fault.Invalid("ResponseTooLargeError", "The answer would have more than %d bytes; ask for fewer rows or fields", s.maxAnswer())
+	}
+	return err
+}
