@@ -1,6 +1,6 @@
 // Command armature is the document platform in one binary: the server and what
-// an operator does to its data. Every subcommand is a file of its own; this
-// package connects the parts and holds no rule of theirs.
+// an operator does to its data. Every group of commands has a room of its own; this
+// package puts them together.
 package main
 
 import (
@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	_ "time/tzdata" // sites have time zones, also where the system has no files for them
+	_ "time/tzdata"
+
+	"armature/cmd/armature/terminal"
 )
 
 func main() {
@@ -24,17 +26,16 @@ func main() {
 // run is the whole program: its arguments in, its exit code out. 1 is a command
 // that failed.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr, args: args}
-	root := a.command()
+	root := newRoot(&terminal.Terminal{Stdout: stdout, Stderr: stderr}, args)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
-		var ended exitError
+		var ended terminal.ExitError
 		if errors.As(err, &ended) {
-			return ended.code
+			return ended.Code
 		}
-		fmt.Fprintln(stderr, "armature:", explain(err))
+		fmt.Fprintln(stderr, "armature:", terminal.Explain(err))
 		return 1
 	}
 	return 0

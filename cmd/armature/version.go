@@ -5,13 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"armature/cmd/armature/terminal"
 	"armature/runtime/abi"
 )
 
 // version is set when a release is built.
 var version = "development"
 
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(t *terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print what this binary is",
@@ -21,7 +22,7 @@ func (a *app) versionCommand() *cobra.Command {
 				"version": version, "abi": abi.Version, "go": runtime.Version(),
 				"os": runtime.GOOS, "arch": runtime.GOARCH,
 			}
-			return a.say(v, "armature %s (ABI %d, %s, %s/%s)", version, abi.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return t.Say(v, "armature %s (ABI %d, %s, %s/%s)", version, abi.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		},
 	}
 }

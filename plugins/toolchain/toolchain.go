@@ -53,3 +53,9 @@ func languageOf(dir string) (language, error) {
 	looked = append(looked, "main.js or main.ts (scripts)")
 	return nil, fmt.Errorf("there is none of %s; what another tool has built is given with --module", strings.Join(looked, ", "))
 }
+
+// IsOutput reports whether a file or folder of that name is what tools make beside
+// the sources, and none of them.
+func IsOutput(name string) bool {
+	return filepath.Ext(name) == ".wasm" || name == "target" || name == "build"
+}

@@ -1,0 +1,18 @@
+package platform
+
+import (
+	"armature/runtime/engine"
+	"armature/runtime/extism"
+	"armature/runtime/hostapi"
+	"armature/runtime/quickjs"
+)
+
+// EngineConfig is the configuration of an engine that runs every kind of plugin.
+func EngineConfig(cfg hostapi.Config) engine.Config {
+	imports := hostapi.Imports(cfg)
+	return engine.Config{
+		Imports:      imports,
+		Interpreters: []engine.Interpreter{quickjs.New(imports)},
+		Dialects:     []engine.Dialect{extism.New(cfg.Logger)},
+	}
+}

@@ -1,0 +1,128 @@
+// Package platform is the sites of a process together with the plugins that serve
+// them, opened and closed in order.
+package platform
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"armature/cmd/armature/installation"
+	"armature/core/metrics"
+	"armature/core/ratelimit"
+	"armature/core/sites"
+	"armature/core/store"
+)
+
+// guestsTimeout is how long guests that run when everything else has ended may
+// go on before the process ends around them.
+const guestsTimeout = 3 * time.Second
+
+// Platform is the sites of a process and the plugins that serve them.
+type Platform struct {
+	Set    *sites.Set
+	Guests *Guests
+	counts *ratelimit.Counters
+	Log    *slog.Logger
+
+	backups bool // are made by schedule
+
+	stop context.CancelFunc
+	work sync.WaitGroup // goroutines that end with stop
+}
+
+// Open makes the platform without sites.
+func Open(ctx context.Context, in *installation.Installation, log *slog.Logger, o Options) (*Platform, error) {
+	if err := in.Layout().Make(); err != nil {
+		return nil, err
+	}
+	guests, err := openGuests(ctx, in.Layout(), o, log)
+	if err != nil {
+		return nil, err
+	}
+	p := &Platform{Guests: guests, Log: log, stop: func() {}}
+	if p.counts, err = ratelimit.NewCounters(ratelimit.Options{Redis: in.Redis, Logger: log}); err != nil {
+		p.closeGuests()
+		return nil, err
+	}
+	c := sites.Config{Plugins: guests, Counters: p.counts, Logger: log, SlowStatement: o.Slow, Idle: o.Idle}
+	if o.Test != nil {
+		c.Clock = o.Test.Now
+	}
+	if p.backups = o.Backups != nil; p.backups {
+		c.Backups = *o.Backups
+		c.Backups.Meter = metrics.NewBackups(guests.Metrics.Registry)
+	}
+	if o.Conns > 0 {
+		c.Store.Budget = store.NewBudget(o.Conns)
+	}
+	if guests.set, err = in.NewSet(c); err != nil {
+		p.closeGuests()
+		return nil, errors.Join(err, p.counts.Close())
+	}
+	p.Set = guests.set
+	return p, nil
+}
+
+// Start loads what is installed and keeps everything up to date until close.
+func (p *Platform) Start(ctx context.Context) error {
+	if err := p.Guests.start(ctx); err != nil {
+		return err
+	}
+	ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
+	p.work.Go(func() { p.Guests.run(ctx) })
+	if p.Guests.test != nil {
+		return nil // nobody else knows of its sites
+	}
+	p.work.Go(func() { p.Set.Poll(ctx) })
+	if !p.Guests.observer {
+		p.work.Go(func() { p.Set.Tend(ctx) })
+	}
+	if p.backups {
+		p.work.Go(func() { p.Set.KeepBackups(ctx) })
+	}
+	return nil
+}
+
+// Ready reports whether the platform can serve.
+func (p *Platform) Ready(ctx context.Context) error { return p.Set.Ready(ctx) }
+
+// closeTimeout is how long closing may take before the process ends around
+// what goes on: a request that nothing could end holds its site.
+const closeTimeout = 5 * time.Second
+
+// Close ends everything; in time, or not quite.
+func (p *Platform) Close() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.closeInOrder()
+	}()
+	select {
+	case <-done:
+	case <-time.After(closeTimeout):
+		p.Log.Error("closing takes too long; the process ends around what still runs")
+	}
+}
+
+// closeInOrder ends everything, in the opposite order: what polls, the sites
+// with their plugins, and what the plugins ran on.
+func (p *Platform) closeInOrder() {
+	p.stop()
+	p.work.Wait()
+	p.Set.CloseAll()
+	p.closeGuests()
+	if err := p.counts.Close(); err != nil {
+		p.Log.Error("let go of Redis", "error", err)
+	}
+}
+
+func (p *Platform) closeGuests() {
+	ctx, cancel := context.WithTimeout(context.Background(), guestsTimeout)
+	defer cancel()
+	if err := p.Guests.close(ctx); err != nil {
+		p.Log.Error("end the plugins", "error", err)
+	}
+}
