@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -38,6 +39,11 @@ type Config struct {
 	// set. allowed_private_hosts is read here.
 	Setting func(key string) json.RawMessage
 
+	// Login is the path of the page to log in at, which leads back to its argument
+	// redirect-to; ErrorPage shows a person what went wrong. Raw needs both.
+	Login     string
+	ErrorPage func(w http.ResponseWriter, status int, message, requestID string) error
+
 	// Outgoing is asked before anything is sent to a provider: its error is the
 	// answer. nil: nothing is held back.
 	Outgoing func() error
@@ -55,6 +61,8 @@ type Service struct {
 	base      func() string
 	setting   func(key string) json.RawMessage
 	outgoing  func() error
+	login     string
+	errorPage func(w http.ResponseWriter, status int, message, requestID string) error
 	log       *slog.Logger
 
 	obtaining singleflight.Group // by connection: callers in this process share one refresh
@@ -81,7 +89,7 @@ func New(c Config) *Service {
 	}
 	return &Service{
 		store: c.Store, catalog: c.Catalog, documents: c.Documents, secret: c.Secret, egress: c.Egress,
-		now: c.Now, base: c.Base, setting: c.Setting, outgoing: c.Outgoing, log: c.Logger,
+		now: c.Now, base: c.Base, setting: c.Setting, outgoing: c.Outgoing, login: c.Login, errorPage: c.ErrorPage, log: c.Logger,
 		discovered: make(map[string]*provider),
 	}
 }

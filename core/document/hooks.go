@@ -56,8 +56,8 @@ type Beyond interface {
 	Gone(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document) error
 }
 
-// Hooks reacts to events. plugins/dispatch satisfies it for guests, core/sites
-// for the platform's own DocTypes.
+// Hooks reacts to events. plugins/dispatch satisfies it for guests, the services
+// for their own DocTypes.
 type Hooks interface {
 	// Handles reports whether Run does anything for some event of the DocType.
 	// It is asked on every write and must be cheap.

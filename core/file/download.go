@@ -15,12 +15,6 @@ import (
 	"armature/core/identity"
 )
 
-// Serves reports whether a path, unescaped, is one that ServeDownload answers.
-func Serves(path string) bool {
-	_, ok := stored(path)
-	return ok
-}
-
 // ServeDownload answers GET and HEAD of /files/... and /private/files/...
 // (reference section 6.3), parts of a file and conditional requests included.
 // An error is returned before anything is written.
@@ -67,7 +61,7 @@ func (s *Service) serve(w http.ResponseWriter, r *http.Request, caller *identity
 
 // served finds the File to be sent.
 func (s *Service) served(ctx context.Context, caller *identity.Caller, url, fid string) (doc *doctype.Document, err error) {
-	if !Serves(url) || !utf8.ValidString(url+fid) || strings.ContainsRune(url+fid, 0) {
+	if _, ok := stored(url); !ok || !utf8.ValidString(url+fid) || strings.ContainsRune(url+fid, 0) {
 		return nil, noFile(url)
 	}
 	err = s.store.Read(ctx, func(tx document.Tx) error {

@@ -22,11 +22,11 @@ import (
 	"armature/core/doctype"
 	"armature/core/doctypes"
 	"armature/core/document"
-	"armature/core/fault"
 	"armature/core/file"
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/method"
+	"armature/core/route"
 	"armature/core/scope"
 	"armature/core/sites/sitetest"
 	"armature/core/store"
@@ -124,15 +124,14 @@ func (s *testSite) serve(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var routes route.Table
+	if err := routes.Add(s.files.Raw()...); err != nil {
+		t.Fatal(err)
+	}
+	routes.AddPages(s.files.Page)
 	edge := &httpapi.Site{
-		Name: "test", Documents: s.docs, Store: s.store, Authenticate: authenticate, Raw: s.raw, MaxBody: 64 << 20,
+		Name: "test", Documents: s.docs, Store: s.store, Authenticate: authenticate, Raw: routes.Raw, Pages: routes.Page, MaxBody: 64 << 20,
 		Methods: method.New(method.Config{Table: table, Store: s.store, Documents: s.docs}),
-		Pages: func(w http.ResponseWriter, r *http.Request, call *httpapi.RawCall) error {
-			if file.Serves(r.URL.Path) {
-				return s.files.ServeDownload(w, r, call.Caller)
-			}
-			return fault.New(fault.NotFound, "PageDoesNotExistError", "There is no page at this address")
-		},
 	}
 	server := httptest.NewServer(httpapi.New(httpapi.Config{Sites: oneSite{edge}}))
 	t.Cleanup(server.Close)
@@ -150,27 +149,6 @@ func authenticate(_ context.Context, r *http.Request, _ func(string) any) (*iden
 		return c, nil
 	}
 	return identity.Anonymous(), nil
-}
-
-func (s *testSite) raw(path string) *httpapi.Raw {
-	if path == "framework.client.attach_file" {
-		return &httpapi.Raw{Serve: func(w http.ResponseWriter, r *http.Request, call *httpapi.RawCall) error {
-			args, err := call.Args()
-			if err != nil {
-				return err
-			}
-			return s.files.ServeAttachFile(w, r, call.Caller, args.Get)
-		}}
-	}
-	serve := map[string]func(http.ResponseWriter, *http.Request, *identity.Caller) error{
-		"upload_file": s.files.ServeUpload, "download_file": s.files.ServeDownloadFile,
-	}[path]
-	if serve == nil {
-		return nil
-	}
-	return &httpapi.Raw{Serve: func(w http.ResponseWriter, r *http.Request, call *httpapi.RawCall) error {
-		return serve(w, r, call.Caller)
-	}}
 }
 
 func (s *testSite) call(_ context.Context, caller *identity.Caller, c file.MethodCall) (json.RawMessage, error) {

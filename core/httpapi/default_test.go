@@ -6,9 +6,8 @@ import (
 
 	"armature/core/access"
 	"armature/core/document"
-	"armature/core/method"
-	"armature/core/sites"
 	"armature/core/sites/sitetest"
+	"armature/core/tenant"
 )
 
 // TestDefaults: what is sent beats the default, null does not, and rows that are
@@ -44,14 +43,10 @@ func TestDefaults(t *testing.T) {
 
 // setter stands where plugins do and sets fields before the write, child tables
 // and what is not its own among them.
-type setter struct{ tenant *sites.Tenant }
+type setter struct{ tenant *tenant.Tenant }
 
-func (h *setter) Open(string, string) (method.Invoker, document.Hooks, error) { return nil, h, nil }
-func (h *setter) Shut(string)                                                 {}
-func (h *setter) Refresh(context.Context, string)                             {}
-func (h *setter) Forget(string)                                               {}
-func (h *setter) Handles(doctype string) bool                                 { return doctype == "Note" }
-func (h *setter) RunsPlugins(string) bool                                     { return true }
+func (h *setter) Handles(doctype string) bool { return doctype == "Note" }
+func (h *setter) RunsPlugins(string) bool     { return true }
 
 func (h *setter) Run(_ context.Context, ev *document.Event) error {
 	if ev.Name != document.Validate {
@@ -79,5 +74,5 @@ func TestEventSetsFields(t *testing.T) {
 		if second["user"] != "Guest" || second["idx"] != 2.0 || second["parent"] != d["name"] || second["owner"] != "Administrator" || second["creation"] == nil {
 			t.Errorf("row %v", second)
 		}
-	}, func(c *sites.Config) { c.Plugins = h })
+	}, sitetest.WithHooks(h))
 }

@@ -9,27 +9,22 @@ import (
 
 	"armature/core/document"
 	"armature/core/identity"
-	"armature/core/method"
-	"armature/core/sites"
 	"armature/core/sites/sitetest"
+	"armature/core/tenant"
 )
 
 // recorder stands where plugins do and notes the events of one DocType.
 type recorder struct {
 	doctype string
-	tenant  *sites.Tenant // to save more documents from an event
+	tenant  *tenant.Tenant // to save more documents from an event
 
 	mu     sync.Mutex
 	events []string
 	refuse string // the event that refuses
 }
 
-func (r *recorder) Open(string, string) (method.Invoker, document.Hooks, error) { return nil, r, nil }
-func (r *recorder) Shut(string)                                                 {}
-func (r *recorder) Refresh(context.Context, string)                             {}
-func (r *recorder) Forget(string)                                               {}
-func (r *recorder) Handles(doctype string) bool                                 { return doctype == r.doctype }
-func (r *recorder) RunsPlugins(string) bool                                     { return true }
+func (r *recorder) Handles(doctype string) bool { return doctype == r.doctype }
+func (r *recorder) RunsPlugins(string) bool     { return true }
 
 func (r *recorder) Run(ctx context.Context, ev *document.Event) error {
 	r.mu.Lock()
@@ -65,7 +60,7 @@ func eachWithEvents(t *testing.T, test func(t *testing.T, s *sitetest.Server, r 
 		rec.doctype, rec.tenant, rec.refuse, rec.events = "Deed", s.Tenant, "", nil
 		rec.mu.Unlock()
 		test(t, s, rec)
-	}, func(c *sites.Config) { c.Plugins = rec })
+	}, sitetest.WithHooks(rec))
 }
 
 // TestOrderOfEvents follows a document through its life (reference, section

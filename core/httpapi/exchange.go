@@ -8,6 +8,7 @@ import (
 
 	"armature/core/identity"
 	"armature/core/ratelimit"
+	"armature/core/route"
 	"armature/core/trace"
 )
 
@@ -30,9 +31,9 @@ type exchange struct {
 	span       trace.Span          // nil: the request is not followed
 	charged    bool
 	processing time.Duration // from the arrival to the first byte of the answer
-	route      route
-	raw        *Raw   // the raw method the route leads to
-	path       string // canonical path of the method the route leads to
+	route      target
+	raw        *route.Raw // the raw method the route leads to
+	path       string     // canonical path of the method the route leads to
 
 	whole    io.ReadCloser // the body before it was limited
 	args     arguments

@@ -6,6 +6,7 @@ import (
 
 	"armature/core/fault"
 	"armature/core/method"
+	"armature/core/route"
 )
 
 // command serves a call of a method: a raw one, or one that core/method runs.
@@ -26,14 +27,26 @@ func (x *exchange) command(path string) (func() error, error) {
 	}
 	return func() error {
 		setAPIHeaders(x.w.Header())
-		return x.raw.Serve(&x.w, x.request(), x.rawCall())
+		return x.raw.Serve(&x.w, x.request(), x.call())
 	}, nil
 }
 
-func (r *Raw) leavesCredentials() bool { return r != nil && r.NoCredentials }
+// leavesCredentials reports whether the method reads them itself.
+func (x *exchange) leavesCredentials() bool { return x.raw != nil && x.raw.NoCredentials }
 
-func (x *exchange) rawCall() *RawCall {
-	return &RawCall{Site: x.site, Caller: x.caller, RequestID: x.id, Path: x.path, exchange: x}
+func (x *exchange) call() *route.Call {
+	return &route.Call{Caller: x.caller, RequestID: x.id, Path: x.path, Exchange: x}
+}
+
+// Names implements route.Exchange.
+func (x *exchange) Names(user string) { x.named = user }
+
+// Args implements route.Exchange.
+func (x *exchange) Args() (method.Args, error) {
+	if err := x.readArguments(); err != nil {
+		return method.Args{}, err
+	}
+	return x.args.methodArgs(), nil
 }
 
 // oldCommand is the dotted path of a call in the old form, / with the argument

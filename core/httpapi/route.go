@@ -38,9 +38,9 @@ func (k kind) String() string {
 	return "none"
 }
 
-// route is a parsed path. Its parts are still escaped: a name may hold any
+// target is what a path leads to. Its parts are still escaped: a name may hold any
 // character, a slash too.
-type route struct {
+type target struct {
 	kind    kind
 	doctype string
 	name    string
@@ -48,26 +48,26 @@ type route struct {
 }
 
 // api reports whether the answer is JSON whatever happens.
-func (rt route) api() bool { return rt.kind != page }
+func (rt target) api() bool { return rt.kind != page }
 
-// parseRoute splits an escaped path. A trailing slash is optional, /api/v1 is
+// parseTarget splits an escaped path. A trailing slash is optional, /api/v1 is
 // /api, and of a method's path only the first segment counts (reference
 // sections 0.1 and 4.1).
-func parseRoute(escaped string) route {
+func parseTarget(escaped string) target {
 	rest, ok := strings.CutPrefix(escaped, "/api")
 	if !ok || rest != "" && rest[0] != '/' {
-		return route{kind: page}
+		return target{kind: page}
 	}
 	if v1, ok := strings.CutPrefix(rest, "/v1/"); ok {
 		rest = "/" + v1
 	}
 	if rest == "/openapi.json" {
-		return route{kind: description}
+		return target{kind: description}
 	}
 	if path, ok := strings.CutPrefix(rest, "/method/"); ok {
 		segment, _, _ := strings.Cut(path, "/")
 		if segment != "" {
-			return route{kind: command, method: segment}
+			return target{kind: command, method: segment}
 		}
 	}
 	if path, ok := strings.CutPrefix(rest, "/resource/"); ok {
@@ -75,16 +75,16 @@ func parseRoute(escaped string) route {
 		switch {
 		case doctype == "":
 		case name == "":
-			return route{kind: collection, doctype: doctype}
+			return target{kind: collection, doctype: doctype}
 		default:
-			return route{kind: single, doctype: doctype, name: name}
+			return target{kind: single, doctype: doctype, name: name}
 		}
 	}
-	return route{kind: noAPI}
+	return target{kind: noAPI}
 }
 
 // decode unescapes the parts of the route.
-func (rt *route) decode() error {
+func (rt *target) decode() error {
 	for _, part := range []*string{&rt.doctype, &rt.name, &rt.method} {
 		text, err := url.PathUnescape(*part)
 		if err != nil || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
@@ -119,7 +119,7 @@ func (x *exchange) handler() (func() error, error) {
 			return nil, err
 		}
 		if name != "" {
-			x.route = route{kind: command, method: name}
+			x.route = target{kind: command, method: name}
 			return x.command(name)
 		}
 	}
@@ -164,5 +164,5 @@ func (x *exchange) page() (func() error, error) {
 	if x.site.Pages == nil {
 		return nil, fault.New(fault.NotFound, "PageDoesNotExistError", "There is no page at this address")
 	}
-	return func() error { return x.site.Pages(&x.w, x.request(), x.rawCall()) }, nil
+	return func() error { return x.site.Pages(&x.w, x.request(), x.call()) }, nil
 }

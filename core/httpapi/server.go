@@ -87,7 +87,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // run takes the exchange through the steps every request passes.
 func (x *exchange) run() error {
-	x.route = parseRoute(x.r.URL.EscapedPath())
+	x.route = parseTarget(x.r.URL.EscapedPath())
 	site, release, err := x.server.sites.Acquire(x.ctx, hostname(x.r.Host), x.r)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (x *exchange) run() error {
 	if err != nil {
 		return err
 	}
-	if !x.raw.leavesCredentials() {
+	if !x.leavesCredentials() {
 		if x.caller, err = x.site.Authenticate(x.ctx, x.r, x.argument); err != nil {
 			x.caller = anonymous
 			return err

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"armature/core/document"
-	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/method"
 	"armature/core/ratelimit"
+	"armature/core/route"
 )
 
 // DefaultMaxBody is the most bytes a request body may have where the site sets
@@ -50,9 +50,9 @@ type Site struct {
 	RenewSession func(ctx context.Context, h http.Header)
 
 	// Raw returns the raw method at a canonical path, or nil.
-	Raw func(path string) *Raw
+	Raw func(path string) *route.Raw
 	// Pages serves everything outside /api; nil: nothing is there.
-	Pages func(w http.ResponseWriter, r *http.Request, call *RawCall) error
+	Pages route.Handler
 	// ErrorPage shows a failed request outside /api to a person's browser; nil: a
 	// page without any style. The message may be empty.
 	ErrorPage func(w http.ResponseWriter, status int, message, requestID string) error
@@ -77,49 +77,4 @@ type Site struct {
 	MaxBody    int64    // bytes of a request body; 0: DefaultMaxBody
 	HideTraces bool     // System Settings: allow_error_traceback is off
 	Origins    []string // site setting allow_cors: origins, or "*", which lets no cookies in
-}
-
-// Raw is a method that writes its answer itself and has no transaction but
-// those it opens. It is reached under /api/method like any other.
-type Raw struct {
-	Verbs []string // allowed HTTP verbs; nil: all
-	// For says which requests are its own; nil: all. Others run the method of the
-	// same path as any other.
-	For func(r *http.Request) bool
-	// NoCredentials leaves the request's credentials alone: the method reads
-	// them itself, as the token endpoint does with a client's Basic header, and
-	// its caller is anonymous.
-	NoCredentials bool
-	// Streams leaves the body unlimited: the method reads it as a stream and
-	// bounds it itself.
-	Streams bool
-	// Serve writes the answer. An error returned before anything was written is
-	// answered like that of any method.
-	Serve func(w http.ResponseWriter, r *http.Request, call *RawCall) error
-	// Fail answers with an error in a form of its own, or writes nothing and says
-	// no; nil: no. The headers that go with the error are set.
-	Fail func(w http.ResponseWriter, r *http.Request, e *fault.Error) bool
-}
-
-// RawCall is what a raw method or page knows of its request.
-type RawCall struct {
-	Site      *Site
-	Caller    *identity.Caller
-	RequestID string
-	Path      string // canonical dotted path; empty for a page
-
-	exchange *exchange
-}
-
-// Names says to the access log whom the method found the request to be from, where
-// it reads credentials itself. Nothing else looks at it.
-func (c *RawCall) Names(user string) { c.exchange.named = user }
-
-// Args reads the arguments of the request as any method gets them. It consumes
-// the body, which stays readable as r.Body.
-func (c *RawCall) Args() (method.Args, error) {
-	if err := c.exchange.readArguments(); err != nil {
-		return method.Args{}, err
-	}
-	return c.exchange.args.methodArgs(), nil
 }

@@ -23,6 +23,7 @@ import (
 	"armature/core/identity"
 	"armature/core/method"
 	"armature/core/notice"
+	"armature/core/route"
 	"armature/core/scope"
 	"armature/core/site"
 	"armature/core/store"
@@ -198,10 +199,10 @@ func writeNote(ctx context.Context, c *method.Call) (any, error) {
 	return doc.Name(), nil
 }
 
-func rawMethod(path string) *httpapi.Raw {
+func rawMethod(path string) *route.Raw {
 	switch path {
 	case "test.raw", "framework.raw":
-		return &httpapi.Raw{Verbs: []string{"POST"}, Serve: func(w http.ResponseWriter, _ *http.Request, c *httpapi.RawCall) error {
+		return &route.Raw{Verbs: []string{"POST"}, Serve: func(w http.ResponseWriter, _ *http.Request, c *route.Call) error {
 			args, err := c.Args()
 			if err != nil {
 				return err
@@ -210,18 +211,18 @@ func rawMethod(path string) *httpapi.Raw {
 			return err
 		}}
 	case "test.rawclient":
-		return &httpapi.Raw{NoCredentials: true, Serve: func(w http.ResponseWriter, r *http.Request, c *httpapi.RawCall) error {
+		return &route.Raw{NoCredentials: true, Serve: func(w http.ResponseWriter, r *http.Request, c *route.Call) error {
 			id, _, _ := r.BasicAuth()
 			_, err := io.WriteString(w, id+" "+c.Caller.User)
 			return err
 		}}
 	case "test.rawfails":
-		return &httpapi.Raw{Serve: func(_ http.ResponseWriter, r *http.Request, _ *httpapi.RawCall) error {
+		return &route.Raw{Serve: func(_ http.ResponseWriter, r *http.Request, _ *route.Call) error {
 			_, err := io.ReadAll(r.Body)
 			return errors.Join(err, fault.Invalid("", "raw failure"))
 		}}
 	case "test.rawbreaks":
-		return &httpapi.Raw{Serve: func(w http.ResponseWriter, _ *http.Request, _ *httpapi.RawCall) error {
+		return &route.Raw{Serve: func(w http.ResponseWriter, _ *http.Request, _ *route.Call) error {
 			_, _ = io.WriteString(w, "half an ans")
 			return errors.New("broken")
 		}}

@@ -5,7 +5,7 @@ package migration
 //
 // A number that was released is never changed again, and what a binary ships
 // changes only together with a new one: testdata/shipped.json holds what the newest
-// ships, and a test of core/sites compares.
+// ships, and a test of core/tenant compares.
 func Numbered() []Migration {
 	return []Migration{
 		// The key of the site is sealed anew, so that binaries of formats 1 and 2,

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -185,44 +184,3 @@ const Prefix = "framework.integrations.oauth2."
 // Endpoint answers one request. It writes its own refusals, in the form of RFC
 // 6749; an error is a failure of the server, and then nothing was written.
 type Endpoint func(w http.ResponseWriter, r *http.Request) error
-
-// Method returns the endpoint at a canonical dotted path, or nil. Endpoints read
-// credentials themselves.
-func (s *Service) Method(path string) Endpoint {
-	name, ours := strings.CutPrefix(path, Prefix)
-	if !ours {
-		return nil
-	}
-	switch name {
-	case "authorize":
-		return s.authorize
-	case "approve":
-		return s.approve
-	case "get_token":
-		return s.token
-	case "revoke_token":
-		return s.revoke
-	case "introspect_token":
-		return s.introspect
-	case "openid_profile":
-		return s.userinfo
-	case "register_client":
-		return s.register
-	}
-	return nil
-}
-
-// Page returns the endpoint at a path outside /api, or nil.
-func (s *Service) Page(path string) Endpoint {
-	switch path {
-	case "/.well-known/openid-configuration":
-		return s.metadata(s.openidConfiguration)
-	case "/.well-known/oauth-authorization-server":
-		return s.metadata(s.serverMetadata)
-	case resourcePath:
-		return s.metadata(s.resourceMetadata)
-	case keysPath:
-		return s.metadata(s.keySet)
-	}
-	return nil
-}

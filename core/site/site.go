@@ -1,5 +1,5 @@
 // Package site is one tenant: its name, the hosts it answers, its
-// configuration, its clock and its secrets. It opens nothing; core/sites does.
+// configuration, its clock and its secrets. It opens nothing; core/tenant does.
 //
 // Everything that a request touches hangs off its Site. The configuration is an
 // immutable value behind one atomic pointer: a request that began with one

@@ -9,61 +9,20 @@ import (
 	"path/filepath"
 
 	"armature/core/backup"
-	"armature/core/doctypes"
-	"armature/core/migration"
 	"armature/core/store"
+	"armature/core/tenant"
 )
 
 // Backup writes a site into an archive sealed under a passphrase, from the
 // beginning of f: the state of one moment, while this and other processes serve
 // the site.
 func (s *Set) Backup(ctx context.Context, name, passphrase string, f io.WriteSeeker, tell backup.Progress) (*backup.Manifest, error) {
-	t, err := s.Open(ctx, name)
+	t, err := s.hold(ctx, name)
 	if err != nil {
 		return nil, err
-	}
-	if !t.pins.take() {
-		return nil, fmt.Errorf("site %s was closed", name)
 	}
 	defer t.release()
-	return t.backup(ctx, passphrase, f, tell)
-}
-
-// backup writes the archive of a site that is held.
-func (t *Tenant) backup(ctx context.Context, passphrase string, f io.WriteSeeker, tell backup.Progress) (*backup.Manifest, error) {
-	s := t.set
-	db, ok := t.Store.(*store.Store)
-	if !ok {
-		return nil, fmt.Errorf("site %s has no database of its own", t.Site.Name)
-	}
-	state, err := migration.Read(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	key, err := s.c.Master.Key(state.Sealed)
-	if err != nil {
-		return nil, err
-	}
-	config, err := t.Site.Config().MarshalIndent()
-	if err != nil {
-		return nil, err
-	}
-	from, err := backupSite(db, t.storage, s.c.Layout.SitePlugins(t.folder))
-	if err != nil {
-		return nil, err
-	}
-	return backup.Write(ctx, f, from, backup.Options{
-		Header: backup.Header{Site: t.Site.Name, Version: s.c.Version, DataFormat: state.Format, DataReader: state.Reader, Origin: state.Origin},
-		Config: config, Key: key, Passphrase: passphrase, Work: s.c.PassphraseWork, Now: s.now, Tell: tell,
-	})
-}
-
-func backupSite(db *store.Store, files storage, plugins string) (backup.Site, error) {
-	boot, err := doctypes.Boot()
-	if err != nil {
-		return backup.Site{}, err
-	}
-	return backup.Site{Store: db, Boot: boot, Private: privateTables(), Files: files, Plugins: plugins}, nil
+	return t.Backup(ctx, passphrase, f, tell)
 }
 
 // Verify tries an archive by restoring it, into a database that is thrown away: every
@@ -84,7 +43,7 @@ func (s *Set) Verify(ctx context.Context, file, passphrase string, tell backup.P
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	into, err := backupSite(db, nil, "")
+	into, err := tenant.Archived(db, nil, "")
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"armature/core/file"
 	"armature/core/identity"
 	"armature/core/sites"
+	"armature/core/tenant"
 )
 
 // TestBackupOfABucket: the bytes of files that are in object storage are in the
@@ -91,7 +92,7 @@ func TestBackupOfABucket(t *testing.T) {
 	}
 }
 
-func open(t *testing.T, s *sites.Set, name string) *sites.Tenant {
+func open(t *testing.T, s *sites.Set, name string) *tenant.Tenant {
 	t.Helper()
 	on, err := s.Open(t.Context(), name)
 	if err != nil {
@@ -101,7 +102,7 @@ func open(t *testing.T, s *sites.Set, name string) *sites.Tenant {
 }
 
 // readFile downloads a file.
-func readFile(on *sites.Tenant, url string) (status int, text string) {
+func readFile(on *tenant.Tenant, url string) (status int, text string) {
 	w := httptest.NewRecorder()
 	if err := on.Files.ServeDownload(w, httptest.NewRequest("GET", url, nil), identity.Root()); err != nil {
 		return 0, err.Error()
@@ -110,7 +111,7 @@ func readFile(on *sites.Tenant, url string) (status int, text string) {
 }
 
 // keepFile uploads a private file and returns its URL.
-func keepFile(t *testing.T, on *sites.Tenant, name, content string) (url string) {
+func keepFile(t *testing.T, on *tenant.Tenant, name, content string) (url string) {
 	t.Helper()
 	d, err := on.Files.Receive(t.Context(), strings.NewReader(content), 1<<20)
 	if err != nil {

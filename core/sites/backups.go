@@ -11,8 +11,10 @@ import (
 
 	"armature/core/backup"
 	"armature/core/file"
+	"armature/core/file/backend"
 	"armature/core/file/s3"
 	"armature/core/site"
+	"armature/core/tenant"
 )
 
 // Backups is how the archives of all sites are made by schedule, where a site's
@@ -77,12 +79,12 @@ func (s *Set) schedule(c *site.Config) (_ backup.Schedule, ownPlace, ok bool, er
 }
 
 // openPlace opens where the archives of a site go.
-func (s *Set) openPlace(t *Tenant) (_ backup.Place, spool string, close func() error, err error) {
+func (s *Set) openPlace(t *tenant.Tenant) (_ backup.Place, spool string, close func() error, err error) {
 	set, err := backupSettings(t.Site.Config())
 	if err != nil {
 		return backup.Place{}, "", nil, err
 	}
-	p := backup.Place{Folder: t.folder, Site: t.Site.Name}
+	p := backup.Place{Folder: t.Home().Folder, Site: t.Site.Name}
 	folder, bucket := set.Folder, s3.Options{}
 	switch to := s.c.Backups.To; {
 	case set.Bucket != nil:
@@ -96,7 +98,7 @@ func (s *Set) openPlace(t *Tenant) (_ backup.Place, spool string, close func() e
 	if err != nil {
 		return p, "", nil, err
 	}
-	var opened storage
+	var opened backend.Storage
 	if folder == "" {
 		if bucket.Prefix != "" && !strings.HasSuffix(bucket.Prefix, "/") {
 			bucket.Prefix += "/"

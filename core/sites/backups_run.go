@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"armature/core/backup"
+	"armature/core/tenant"
 )
 
 // backupLook is how often it is looked whose archive is due. Most looks are at a map.
@@ -55,9 +56,9 @@ func (b *backups) round(ctx context.Context) {
 		}
 		r := e.record.Load()
 		seen[r] = true
-		if !s.now().Before(b.next[r]) {
+		if !s.c.Now().Before(b.next[r]) {
 			again := b.site(ctx, e, r) // which takes its time
-			b.next[r] = s.now().Add(again)
+			b.next[r] = s.c.Now().Add(again)
 		}
 	}
 	maps.DeleteFunc(b.next, func(r *Record, _ time.Time) bool { return !seen[r] })
@@ -90,23 +91,17 @@ func (b *backups) site(ctx context.Context, e *entry, r *Record) (again time.Dur
 		b.failed(ctx, e.name, time.Time{}, fmt.Errorf("open the site: %w", err))
 		return b.afterFailure(schedule)
 	}
-	defer func() {
-		t.release()
-		if slept && !t.used.recent() && t.pins.retireUnused() {
-			e.serving.CompareAndSwap(t, nil)
-			t.end()
-		}
-	}()
+	defer t.letSleep(slept)
 	if own && t.Outgoing() != nil {
 		return lookSoon
 	}
-	return b.tenant(ctx, t, schedule)
+	return b.due(ctx, t.Tenant, schedule)
 }
 
-// tenant does so with the lease of the site.
-func (b *backups) tenant(ctx context.Context, t *Tenant, schedule backup.Schedule) (again time.Duration) {
+// due does so with the lease of the site.
+func (b *backups) due(ctx context.Context, t *tenant.Tenant, schedule backup.Schedule) (again time.Duration) {
 	s := b.set
-	runs := backup.Runs{Store: t.Store, Now: s.now}
+	runs := backup.Runs{Store: t.Store, Now: s.c.Now}
 	lease, last, err := runs.Take(ctx, schedule.Every)
 	if err != nil {
 		b.failed(ctx, t.Site.Name, last.Done, fmt.Errorf("find out when the last backup was made: %w", err))
@@ -116,7 +111,7 @@ func (b *backups) tenant(ctx context.Context, t *Tenant, schedule backup.Schedul
 		if m := s.c.Backups.Meter; m != nil {
 			m.Known(t.Site.Name, last.Done, last.Problem != "")
 		}
-		if wait := last.Due(schedule.Every).Sub(s.now()); wait > 0 {
+		if wait := last.Due(schedule.Every).Sub(s.c.Now()); wait > 0 {
 			return wait
 		}
 		return lookSoon // somebody else is making it
@@ -143,7 +138,7 @@ func (b *backups) tenant(ctx context.Context, t *Tenant, schedule backup.Schedul
 		return b.afterFailure(schedule)
 	}
 	took := time.Since(began)
-	t.log.Info("backup made", "file", run.File, "bytes", run.Size, "records", run.Records, "seconds", took.Seconds())
+	t.Log().Info("backup made", "file", run.File, "bytes", run.Size, "records", run.Records, "seconds", took.Seconds())
 	if m := s.c.Backups.Meter; m != nil {
 		m.Ended(t.Site.Name, run.Done, took, run.Size, nil)
 	}
@@ -152,7 +147,7 @@ func (b *backups) tenant(ctx context.Context, t *Tenant, schedule backup.Schedul
 
 // afterFailure is in how long a site is looked at again whose backup has just failed.
 func (b *backups) afterFailure(schedule backup.Schedule) time.Duration {
-	now := b.set.now()
+	now := b.set.c.Now()
 	return max(lookSoon, backup.Run{Tried: now, Problem: "failed"}.Due(schedule.Every).Sub(now))
 }
 
@@ -173,7 +168,7 @@ func (b *backups) failed(ctx context.Context, site string, done time.Time, err e
 
 // run makes an archive while the lease holds, tries it, keeps it, and only then
 // deletes what is not to be kept any more.
-func (b *backups) run(ctx context.Context, t *Tenant, lease *backup.Lease, keep backup.Policy) (_ backup.Run, err error) {
+func (b *backups) run(ctx context.Context, t *tenant.Tenant, lease *backup.Lease, keep backup.Policy) (_ backup.Run, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	renewed := make(chan struct{})
 	go func() {
@@ -207,7 +202,7 @@ func (b *backups) run(ctx context.Context, t *Tenant, lease *backup.Lease, keep 
 	}
 	gone, err := place.Prune(ctx, keep)
 	for _, k := range gone {
-		t.log.Info("a backup is not kept any longer", "file", k.Key)
+		t.Log().Info("a backup is not kept any longer", "file", k.Key)
 	}
 	if err != nil {
 		return backup.Run{}, fmt.Errorf("delete what is not to be kept: %w", err)
@@ -233,12 +228,12 @@ func renew(ctx context.Context, lease *backup.Lease, stop context.CancelCauseFun
 }
 
 // archive makes an archive in a new file and tries it.
-func (b *backups) archive(ctx context.Context, t *Tenant, path, passphrase string) (*backup.Archive, error) {
+func (b *backups) archive(ctx context.Context, t *tenant.Tenant, path, passphrase string) (*backup.Archive, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	_, err = t.backup(ctx, passphrase, f, nil)
+	_, err = t.Backup(ctx, passphrase, f, nil)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}

@@ -3,7 +3,7 @@ package sites
 import (
 	"armature/core/egress"
 	"armature/core/fault"
-	"armature/core/file/s3"
+	"armature/core/file/backend"
 	"armature/core/ratelimit"
 	"armature/core/site"
 )
@@ -13,7 +13,7 @@ func checkConfig(c *site.Config) error {
 	if err := ratelimit.Check(c); err != nil {
 		return err
 	}
-	if _, _, err := s3.Parse(storageOf(c)); err != nil {
+	if err := backend.Check(c); err != nil {
 		return fault.Wrap(fault.Validation, "", err, "site configuration: %s", err)
 	}
 	if err := checkBackups(c); err != nil {

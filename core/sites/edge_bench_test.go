@@ -20,8 +20,8 @@ import (
 	"armature/core/httpapi"
 	"armature/core/metrics"
 	"armature/core/site"
-	"armature/core/sites"
 	"armature/core/sites/sitetest"
+	"armature/core/tenant"
 )
 
 // BenchmarkEdge tells what finding out who calls (a key that is cached), the
@@ -82,7 +82,7 @@ func median(list []float64) float64 {
 }
 
 // oneSite is a set in which one site answers every host.
-type oneSite struct{ tenant *sites.Tenant }
+type oneSite struct{ tenant *tenant.Tenant }
 
 func (o oneSite) Acquire(context.Context, string, *http.Request) (*httpapi.Site, func(), error) {
 	return o.tenant.Edge(), func() {}, nil

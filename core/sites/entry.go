@@ -26,10 +26,10 @@ type entry struct {
 	name   string
 	record atomic.Pointer[Record] // as last looked at; of one site
 
-	tenant  atomic.Pointer[Tenant] // open, or on its way to be opened or closed
-	serving atomic.Pointer[Tenant] // takes requests
+	tenancy atomic.Pointer[tenancy] // open, or on its way to be opened or closed
+	serving atomic.Pointer[tenancy] // takes requests
 
-	mu      sync.Mutex // of opening, and of record and tenant together
+	mu      sync.Mutex // of opening, and of record and tenancy together
 	opening *opening   // the latest
 }
 
@@ -39,18 +39,25 @@ func (e *entry) update(r *Record) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.record.Store(r)
-	if t := e.tenant.Load(); t != nil {
-		t.configure(r.Config)
+	if t := e.tenancy.Load(); t != nil {
+		t.Configure(r.Config)
 	}
 }
 
-// opened has a tenant that was opened with a record go by what has become of it
+// opened has a tenancy that was opened with a record go by what has become of it
 // since; later changes it is told.
-func (e *entry) opened(t *Tenant) {
+func (e *entry) opened(t *tenancy) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.tenant.Store(t)
-	t.configure(e.record.Load().Config)
+	e.tenancy.Store(t)
+	t.Configure(e.record.Load().Config)
+}
+
+// close puts the site to sleep when the last request on it has ended.
+func (e *entry) close() {
+	if t := e.serving.Swap(nil); t != nil && t.pins.Retire() {
+		t.end()
+	}
 }
 
 // opening is one attempt to open a site, which everybody waits for who needs it.
@@ -60,12 +67,12 @@ type opening struct {
 	ended time.Time
 }
 
-// wake returns the open tenant of a site and holds it: who gets it has to
+// wake returns the tenancy of a site and holds it: who gets it has to
 // release it. A sleeping site is opened; many who come at once wait for one
 // opening.
-func (s *Set) wake(ctx context.Context, e *entry) (*Tenant, error) {
+func (s *Set) wake(ctx context.Context, e *entry) (*tenancy, error) {
 	for {
-		if t := e.serving.Load(); t != nil && t.pins.take() {
+		if t := e.serving.Load(); t != nil && t.pins.Take() {
 			return t, nil
 		}
 		o := s.attempt(e)
@@ -90,7 +97,7 @@ func (s *Set) attempt(e *entry) *opening {
 			if o.err != nil && time.Since(o.ended) < failedFor {
 				return o
 			}
-			if t := e.serving.Load(); t != nil && !t.pins.retired() {
+			if t := e.serving.Load(); t != nil && !t.pins.Retired() {
 				return o // somebody was faster
 			}
 		default:
@@ -98,7 +105,7 @@ func (s *Set) attempt(e *entry) *opening {
 		}
 	}
 	o := &opening{done: make(chan struct{})}
-	if err := s.begin(); err != nil {
+	if err := s.countOpening(); err != nil {
 		o.err = err
 		close(o.done)
 		return o
@@ -108,8 +115,8 @@ func (s *Set) attempt(e *entry) *opening {
 	return o
 }
 
-// begin counts a tenant that CloseAll has to wait for.
-func (s *Set) begin() error {
+// countOpening counts a tenancy that CloseAll has to wait for.
+func (s *Set) countOpening() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -126,7 +133,7 @@ var errClosed = fault.New(fault.Unavailable, "", "The server is shutting down")
 func (s *Set) runOpening(e *entry, o *opening) {
 	made, err := s.openEntry(e)
 	if !made {
-		s.open.Done() // else the tenant does, when it ends
+		s.open.Done() // else the tenancy does, when it ends
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errClosed) {
 		s.c.Logger.Error("a site cannot be opened", "site", e.name, "error", err)
@@ -135,12 +142,12 @@ func (s *Set) runOpening(e *entry, o *opening) {
 	close(o.done)
 }
 
-// openEntry opens a site and reports whether there is a tenant now, which may not
+// openEntry opens a site and reports whether there is a tenancy now, which may not
 // serve.
 func (s *Set) openEntry(e *entry) (made bool, err error) {
 	ctx, cancel := context.WithTimeout(s.ctx, openTimeout)
 	defer cancel()
-	// Two tenants of one site at a time would get in each other's way: the one
+	// Two tenancies of one site at a time would get in each other's way: the one
 	// before ends first, even where it belonged to a site that was dropped.
 	if before := s.latest(e.name, nil); before != nil {
 		select {
@@ -153,35 +160,36 @@ func (s *Set) openEntry(e *entry) (made bool, err error) {
 	if err := s.registry.Enter(ctx, r); err != nil {
 		return false, fmt.Errorf("open site %s: %w", e.name, err)
 	}
-	t, err := s.openTenant(ctx, r)
+	t, err := s.newTenancy(ctx, e, r)
 	if err != nil {
 		return false, err
 	}
-	t.entry, t.used.last = e, time.Now()
-	t.pins.take() // for as long as this takes
 	defer t.release()
-	t.checked.Store(s.tick.Load())
 	s.latest(e.name, t)
 	e.opened(t)
-	if s.c.Plugins != nil {
-		s.c.Plugins.Refresh(ctx, e.name)
-	}
+	t.RefreshPlugins(ctx)
+	return true, s.serve(e, t)
+}
+
+// serve has a tenancy take requests, unless the site was dropped or the server ends
+// meanwhile.
+func (s *Set) serve(e *entry, t *tenancy) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.table.Load().byName[e.name] != e {
-		t.pins.retire()
+		t.pins.Retire()
 		if s.closed {
-			return true, errClosed
+			return errClosed
 		}
-		return true, missing(e.name)
+		return missing(e.name)
 	}
 	e.serving.Store(t)
-	return true, nil
+	return nil
 }
 
-// latest notes the tenant that was opened last under a name, or with nil returns
+// latest notes the tenancy that was opened last under a name, or with nil returns
 // the one before.
-func (s *Set) latest(name string, t *Tenant) *Tenant {
+func (s *Set) latest(name string, t *tenancy) *tenancy {
 	s.lastMu.Lock()
 	defer s.lastMu.Unlock()
 	if t != nil {
@@ -190,11 +198,11 @@ func (s *Set) latest(name string, t *Tenant) *Tenant {
 	return s.last[name]
 }
 
-// notLatest forgets a tenant that has ended.
-func (s *Set) notLatest(t *Tenant) {
+// notLatest forgets a tenancy that has ended.
+func (s *Set) notLatest(t *tenancy) {
 	s.lastMu.Lock()
 	defer s.lastMu.Unlock()
-	if s.last[t.Site.Name] == t {
-		delete(s.last, t.Site.Name)
+	if s.last[t.entry.name] == t {
+		delete(s.last, t.entry.name)
 	}
 }

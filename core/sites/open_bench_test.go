@@ -6,6 +6,7 @@ import (
 	"armature/core/site"
 	"armature/core/sites"
 	"armature/core/sites/sitetest"
+	"armature/core/tenant"
 )
 
 // BenchmarkOpen is what the first request to a sleeping site waits for.
@@ -20,7 +21,7 @@ func BenchmarkOpen(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			c := sites.Config{Layout: layout, Master: master}
+			c := sites.Config{Config: tenant.Config{Master: master}, Layout: layout}
 			if name == "PostgreSQL" {
 				sitetest.OnPostgres(b, &c)
 			}

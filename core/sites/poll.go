@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -62,7 +61,7 @@ func (s *Set) Refresh(ctx context.Context) {
 	turns := make(chan struct{}, refreshAtOnce)
 	for _, e := range s.table.Load().entries {
 		t := e.serving.Load()
-		if t == nil || !t.used.recent() || !t.pins.take() {
+		if t == nil || !t.used.recent() || !t.pins.Take() {
 			continue
 		}
 		turns <- struct{}{}
@@ -78,10 +77,10 @@ func (s *Set) Refresh(ctx context.Context) {
 // readSites brings the table to what the registry has. Where that cannot be read
 // the table stays as it is, which is logged once.
 func (s *Set) readSites(ctx context.Context) error {
-	if err := s.refreshing.take(ctx); err != nil {
+	if err := s.refreshing.Acquire(ctx, 1); err != nil {
 		return err
 	}
-	defer s.refreshing.give()
+	defer s.refreshing.Release(1)
 	list, err := s.registry.Look(ctx)
 	if err != nil {
 		if !s.blind && !errors.Is(err, context.Canceled) {
@@ -131,7 +130,7 @@ func (s *Set) takeSites(ctx context.Context, list []*Record) {
 // drop lets go of a site that is gone.
 func (s *Set) drop(ctx context.Context, e *entry) {
 	s.c.Logger.Info("site is gone", "site", e.name)
-	s.close(e)
+	e.close()
 	if s.c.Plugins != nil {
 		s.c.Plugins.Forget(e.name)
 	}
@@ -141,37 +140,8 @@ func (s *Set) drop(ctx context.Context, e *entry) {
 // sleep closes the sites that nobody has used for a while.
 func (s *Set) sleep(now time.Time) {
 	for _, e := range s.table.Load().entries {
-		t := e.serving.Load()
-		if t == nil || !t.used.idle(now, s.c.Idle) || !t.pins.retireUnused() {
-			continue
+		if t := e.serving.Load(); t != nil && t.used.idle(now, s.c.Idle) && t.sleep() {
+			go t.end() // CloseAll waits for it
 		}
-		e.serving.CompareAndSwap(t, nil)
-		go t.end() // CloseAll waits for it
 	}
-}
-
-// usage tells when a site was last used, at next to no cost for a request.
-type usage struct {
-	noted atomic.Bool
-	last  time.Time // of the poller
-	was   atomic.Bool
-}
-
-// note says that a request has come.
-func (u *usage) note() {
-	if !u.noted.Load() { // a write would take the line from every other processor
-		u.noted.Store(true)
-	}
-}
-
-// recent reports whether a request has come since the last round.
-func (u *usage) recent() bool { return u.noted.Load() || u.was.Load() }
-
-// idle reports whether none has come for d; below 0 is for ever.
-func (u *usage) idle(now time.Time, d time.Duration) bool {
-	u.was.Store(u.noted.Swap(false))
-	if u.was.Load() {
-		u.last = now
-	}
-	return d >= 0 && now.Sub(u.last) >= d
 }

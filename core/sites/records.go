@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
@@ -30,9 +32,9 @@ type records struct {
 	c RegistryConfig
 
 	db      atomic.Pointer[store.Store]
-	opening turn // of db
+	opening *semaphore.Weighted // of db
 
-	looking  turn // of what follows
+	looking  *semaphore.Weighted // of what follows
 	known    bool
 	versions document.Versions
 	list     []*Record
@@ -81,7 +83,7 @@ func newRecords(c RegistryConfig) *records {
 	if c.Schema == "" {
 		c.Schema = DefaultRegistry
 	}
-	return &records{c: c, opening: newTurn(), looking: newTurn(), tended: map[string]time.Time{}, left: map[string]string{}}
+	return &records{c: c, opening: semaphore.NewWeighted(1), looking: semaphore.NewWeighted(1), tended: map[string]time.Time{}, left: map[string]string{}}
 }
 
 // schemaPrefix begins the name of every site's schema. What follows is the name
@@ -96,10 +98,10 @@ func (r *records) open(ctx context.Context) (*store.Store, error) {
 	if db := r.db.Load(); db != nil {
 		return db, nil
 	}
-	if err := r.opening.take(ctx); err != nil {
+	if err := r.opening.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer r.opening.give()
+	defer r.opening.Release(1)
 	if db := r.db.Load(); db != nil {
 		return db, nil
 	}
@@ -211,10 +213,10 @@ func (r *records) Look(ctx context.Context) ([]*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.looking.take(ctx); err != nil {
+	if err := r.looking.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer r.looking.give()
+	defer r.looking.Release(1)
 	// The number first: what changes after it was read is seen by the next look.
 	versions, err := db.Versions(ctx)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"log/slog"
 
-	"armature/core/document"
+	"armature/core/file/backend"
 	"armature/core/site"
 	"armature/core/store"
 )
@@ -77,6 +77,10 @@ type Place struct {
 	Schema   string // in a PostgreSQL database
 }
 
+// Bucket is where in object storage a site keeps its files; empty where it keeps
+// them on disk.
+func (r *Record) Bucket() (bucket, prefix string) { return backend.Bucket(r.Config, r.Folder) }
+
 // Kept is where the things of a site are that was dropped.
 type Kept struct {
 	Folder string // path; empty: where it was, if there is one
@@ -118,13 +122,6 @@ func NewRegistry(c RegistryConfig) Registry {
 		return newFolders(c.Layout, c.Logger)
 	}
 	return newRecords(c)
-}
-
-// openStore opens a site's database.
-func (s *Set) openStore(ctx context.Context, p Place, log *slog.Logger) (document.Store, error) {
-	o := s.c.Store
-	o.Logger, o.Slow = log, s.c.SlowStatement
-	return store.Open(ctx, p.Database, p.Schema, o)
 }
 
 // parseConfig is site.ParseConfig with the checks of those who read the

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"armature/core/sites"
+	"armature/core/tenant"
 )
 
 // TestDatabaseGoesAway: while the list of sites cannot be read the last one
@@ -132,7 +133,7 @@ func TestCatchUpEnds(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var polling sync.WaitGroup
 	polling.Go(func() { s.Poll(ctx) })
-	eventually(t, "nobody looks at the site any more", func() bool { return !s.Active("default") })
+	eventually(t, "nobody looks at the site any more", func() bool { return !s.Tenant("default").Active() })
 	stop()
 	polling.Wait()
 	plugins.stuck.Store(true)
@@ -160,14 +161,26 @@ func TestCatchUpEnds(t *testing.T) {
 	first.Wait()
 }
 
-// stuckPlugins takes its time.
+// stuckPlugins opens plugins that take their time.
 type stuckPlugins struct {
 	countingPlugins
 	stuck, deadline atomic.Bool
 	asked, goOn     chan struct{}
 }
 
-func (p *stuckPlugins) Refresh(ctx context.Context, _ string) {
+func (p *stuckPlugins) Open(ctx context.Context, on *tenant.Tenant) (tenant.PluginSite, error) {
+	s, err := p.countingPlugins.Open(ctx, on)
+	return stuckSite{s, p}, err
+}
+
+// stuckSite takes its time.
+type stuckSite struct {
+	tenant.PluginSite
+	p *stuckPlugins
+}
+
+func (s stuckSite) Refresh(ctx context.Context) {
+	p := s.p
 	p.asked <- struct{}{}
 	if p.stuck.Load() {
 		_, has := ctx.Deadline()

@@ -19,6 +19,7 @@ import (
 	"armature/core/sites"
 	"armature/core/sites/sitetest"
 	"armature/core/store"
+	"armature/core/tenant"
 )
 
 // processes makes processes of one installation: on one data folder with SQLite,
@@ -36,7 +37,7 @@ func eachInstallation(t *testing.T, test func(t *testing.T, p *processes)) {
 
 func newProcesses(t *testing.T, shared bool) *processes {
 	t.Helper()
-	p := &processes{t: t, config: sites.Config{Version: "test", Password: "correct horse battery"}, shared: shared}
+	p := &processes{t: t, config: sites.Config{Config: tenant.Config{Version: "test", Password: "correct horse battery"}}, shared: shared}
 	var err error
 	if p.config.Master, err = site.ParseMaster(strings.Repeat("5a", 32)); err != nil {
 		t.Fatal(err)

@@ -14,9 +14,11 @@ import (
 
 	"armature/core/backup"
 	"armature/core/document"
+	"armature/core/file/backend"
 	"armature/core/migration"
 	"armature/core/site"
 	"armature/core/store"
+	"armature/core/tenant"
 )
 
 // Restored is what came of an archive.
@@ -53,7 +55,7 @@ func (s *Set) restorable(ctx context.Context, h backup.Header, o RestoreOptions)
 	if err := site.CheckName(as); err != nil {
 		return err
 	}
-	if _, err := s.migration(&Tenant{}, nil).Current(migration.State{Format: h.DataFormat, Reader: h.DataReader}); err != nil {
+	if err := s.c.Reads(migration.State{Format: h.DataFormat, Reader: h.DataReader}); err != nil {
 		return err
 	}
 	list, err := s.Sites(ctx)
@@ -128,12 +130,12 @@ func (r *restoring) fill(ctx context.Context, config *site.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	files, err := openStorage(config, place.Folder, filepath.Join(dir, "files"))
+	files, err := backend.Open(config, place.Folder, filepath.Join(dir, "files"))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
-	spool := filepath.Join(dir, "files", "tmp")
+	spool := tenant.Spool(filepath.Join(dir, "files"))
 	if err := os.MkdirAll(spool, 0o700); err != nil {
 		return err
 	}
@@ -141,7 +143,7 @@ func (r *restoring) fill(ctx context.Context, config *site.Config) (err error) {
 	if err := os.MkdirAll(plugins, 0o700); err != nil {
 		return err
 	}
-	to, err := backupSite(db, files, plugins)
+	to, err := tenant.Archived(db, files, plugins)
 	if err != nil {
 		return err
 	}
@@ -192,7 +194,7 @@ func (r *restoring) apart(c *site.Config) (*site.Config, error) {
 		return c, nil
 	}
 	var settings map[string]json.RawMessage
-	if err := json.Unmarshal(storageOf(c), &settings); err != nil {
+	if err := json.Unmarshal(backend.Settings(c), &settings); err != nil {
 		return nil, err
 	}
 	// In front, so that neither prefix begins with the other.
@@ -206,7 +208,7 @@ func (r *restoring) apart(c *site.Config) (*site.Config, error) {
 		return nil, err
 	}
 	r.done.Notes = append(r.done.Notes, "the files lie under a prefix of their own in the bucket")
-	return c.With(storageSetting, text)
+	return c.With(backend.Setting, text)
 }
 
 func (r *restoring) asAnother(c *site.Config) (*site.Config, error) {
@@ -221,7 +223,7 @@ func (r *restoring) asAnother(c *site.Config) (*site.Config, error) {
 		}
 		r.done.Notes = append(r.done.Notes, fmt.Sprintf("another site answers the hosts of the archive: hosts is %s now", hosts))
 	}
-	raw, ok := c.Get(storageSetting)
+	raw, ok := c.Get(backend.Setting)
 	if !ok {
 		return c, nil
 	}
@@ -235,5 +237,20 @@ func (r *restoring) asAnother(c *site.Config) (*site.Config, error) {
 		return nil, err
 	}
 	r.done.Notes = append(r.done.Notes, "the files lie under a prefix of their own in the bucket")
-	return c.With(storageSetting, text)
+	return c.With(backend.Setting, text)
+}
+
+// pausedAs is why a site that comes out of an archive is paused; empty where it is
+// not. It is a copy, whose original may go on elsewhere, unless it takes the place
+// of what it was made from: then it is as that was.
+func (s *Set) pausedAs(ctx context.Context, r *restoring, replace bool) string {
+	why := fmt.Sprintf("restored from an archive of site %s of %s", r.archive.Header.Site, r.archive.Header.Made.Format("2006-01-02 15:04 MST"))
+	if !replace || r.archive.Header.Origin == "" {
+		return why
+	}
+	t, err := s.Open(ctx, r.name)
+	if err != nil || t.Origin() != r.archive.Header.Origin {
+		return why // what cannot be opened cannot say whose it is
+	}
+	return t.Paused()
 }

@@ -2,27 +2,20 @@ package sites
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"io/fs"
-	"log/slog"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"armature/core/auth"
-	"armature/core/document"
-	"armature/core/egress"
+	"golang.org/x/sync/semaphore"
+
 	"armature/core/fault"
-	"armature/core/file"
 	"armature/core/httpapi"
-	"armature/core/method"
 	"armature/core/migration"
 	"armature/core/proxy"
-	"armature/core/ratelimit"
-	"armature/core/site"
-	"armature/core/store"
+	"armature/core/tenant"
 )
 
 // pollEvery is how often the set looks for what other processes have changed.
@@ -33,60 +26,18 @@ const DefaultIdle = 5 * time.Minute
 
 // Config is what a Set needs.
 type Config struct {
+	tenant.Config // of every site
+
 	Layout   Layout
-	Database string // URL of a PostgreSQL database; empty: a SQLite file per site
-	Registry string // schema of the database that lists the sites; empty: DefaultRegistry
-	Master   *site.Master
-	Version  string
-	Plugins  Plugins             // nil: no plugins
-	Methods  [][]*method.Method  // groups beside the framework's own
-	Counters *ratelimit.Counters // of the rate limits; nil: in this process alone
-	Egress   *egress.Client      // for what the sites ask of others; nil: one of its own
-	Logger   *slog.Logger
-	Clock    func() time.Time                    // of the sites; nil: the system's
-	Store    store.Options                       // of their databases, but for the logger
-	Wrap     func(document.Store) document.Store // stands before a site's database, in tests; nil: nothing does
-	Idle     time.Duration                       // how long a site stays open without a request; 0: DefaultIdle, below 0: for ever
-
-	// SlowStatement tells how long an SQL statement may take before it is logged;
-	// 0, and nil: none is.
-	SlowStatement func() time.Duration
-
-	MailRoots *x509.CertPool // who may vouch for mail servers; nil: the system's
-
-	// PassphraseWork is the logarithm of what a guess of a backup's passphrase
-	// costs; 0: about a second.
-	PassphraseWork int
+	Database string        // URL of a PostgreSQL database; empty: a SQLite file per site
+	Registry string        // schema of the database that lists the sites; empty: DefaultRegistry
+	Idle     time.Duration // how long a site stays open without a request; 0: DefaultIdle, below 0: for ever
 
 	// Recreate lets sites whose database is missing begin with an empty one.
 	Recreate bool
 
 	// Backups is how archives of the sites are made by schedule (KeepBackups).
 	Backups Backups
-
-	// Plan changes what this binary knows of formats; nil: it is as it was built. It
-	// is how one program is two versions of itself.
-	Plan func(migration.Plan) migration.Plan
-
-	// Password is the Administrator's password on a site that has none yet;
-	// empty: a random one. Announce is told what was chosen at random, once.
-	Password string
-	Announce func(site, user, password string)
-}
-
-// Plugins runs the plugins of every site.
-type Plugins interface {
-	// Open adds a site, whose folder has a name, and returns its methods and its
-	// hooks, which may be nil.
-	Open(site, folder string) (method.Invoker, document.Hooks, error)
-	// Refresh takes over what the site's database says of plugins. It is called
-	// once the services of a site can be used and before its first request, and
-	// before a request that comes after a while without any.
-	Refresh(ctx context.Context, site string)
-	// Shut removes a site that is put to sleep or dropped.
-	Shut(site string)
-	// Forget drops what is kept of a site that sleeps; it has been dropped.
-	Forget(site string)
 }
 
 // Set is the sites of a process. A site is opened by its first request and put
@@ -100,45 +51,33 @@ type Set struct {
 	cancel context.CancelFunc
 	look   chan struct{} // wakes Poll
 
-	shrinker *file.Shrinker // of all sites: it bounds the memory of images
-	hasher   *auth.Hasher   // of all sites: it bounds what logging in costs the others
-
 	// tick counts the rounds of Poll. A request finds out by it that its site was
 	// not looked at lately.
 	tick atomic.Int64
 
-	refreshing turn // one look at the registry at a time
-	blind      bool // the last one failed; of whoever looks
+	refreshing *semaphore.Weighted // one look at the registry at a time
+	blind      bool                // the last one failed; of whoever looks
 
 	mu     sync.Mutex // of the table's changes and of closed
 	closed bool
-	open   sync.WaitGroup // tenants that are not closed yet
+	open   sync.WaitGroup // tenancies that are not closed yet
 
 	spooled time.Time // when the spools were last swept; of Tend
 
 	lastMu sync.Mutex
-	last   map[string]*Tenant // by name: the latest, until it has ended
+	last   map[string]*tenancy // by name: the latest, until it has ended
 }
 
 // NewSet makes the set of the sites of an installation, all asleep. Where they
 // cannot be read now, that is logged, and requests are told so.
 func NewSet(c Config) *Set {
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if c.Counters == nil {
-		c.Counters = ratelimit.Local()
-	}
-	if c.Egress == nil {
-		c.Egress = egress.New(egress.Config{})
-	}
+	c.Config = c.Complete()
 	if c.Idle == 0 {
 		c.Idle = DefaultIdle
 	}
 	s := &Set{
-		c: c, look: make(chan struct{}, 1), last: map[string]*Tenant{}, refreshing: newTurn(),
+		c: c, look: make(chan struct{}, 1), last: map[string]*tenancy{}, refreshing: semaphore.NewWeighted(1),
 		registry: NewRegistry(RegistryConfig{Layout: c.Layout, Database: c.Database, Schema: c.Registry, Master: c.Master, Logger: c.Logger, Store: c.Store}),
-		shrinker: file.NewShrinker(1), hasher: auth.NewHasher(),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.table.Store(&table{unknown: true})
@@ -165,7 +104,7 @@ func (s *Set) Sites(ctx context.Context) ([]*Record, error) {
 func (s *Set) Registry() Registry { return s.registry }
 
 // Create makes a new site; an error that is fs.ErrExist when the name is taken.
-func (s *Set) Create(ctx context.Context, name string) (*Tenant, error) {
+func (s *Set) Create(ctx context.Context, name string) (*tenant.Tenant, error) {
 	if err := s.registry.Create(ctx, name); err != nil {
 		return nil, err
 	}
@@ -177,7 +116,17 @@ func (s *Set) Create(ctx context.Context, name string) (*Tenant, error) {
 
 // Open opens a site for somebody who is no request: a command. A site that does
 // not exist is fs.ErrNotExist. Poll may put the site to sleep again.
-func (s *Set) Open(ctx context.Context, name string) (*Tenant, error) {
+func (s *Set) Open(ctx context.Context, name string) (*tenant.Tenant, error) {
+	t, err := s.hold(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	t.release()
+	return t.Tenant, nil
+}
+
+// hold opens a site for somebody who is no request, and who releases it.
+func (s *Set) hold(ctx context.Context, name string) (*tenancy, error) {
 	e := s.table.Load().byName[name]
 	if e == nil {
 		if err := s.readSites(ctx); err != nil {
@@ -187,29 +136,22 @@ func (s *Set) Open(ctx context.Context, name string) (*Tenant, error) {
 			return nil, missing(name)
 		}
 	}
-	t, err := s.wake(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	t.release()
-	return t, nil
+	return s.wake(ctx, e)
 }
 
 // Tenant returns an open site, or nil.
-func (s *Set) Tenant(name string) *Tenant {
+func (s *Set) Tenant(name string) *tenant.Tenant {
 	if e := s.table.Load().byName[name]; e != nil {
-		return e.tenant.Load()
+		if t := e.tenancy.Load(); t != nil {
+			return t.Tenant
+		}
 	}
 	return nil
 }
 
-// Active reports whether a site is open and has had a request lately. What
-// another process has changed need not be looked for on one that has not: its
-// next request does.
-func (s *Set) Active(name string) bool {
-	t := s.Tenant(name)
-	return t != nil && t.checked.Load() >= s.tick.Load()
-}
+// Named reports whether a site names the host (lower case, without port) in its
+// configuration. Others are answered too, but nobody has said that they are ours.
+func (s *Set) Named(host string) bool { return s.table.Load().byHost[host] != nil }
 
 // Acquire finds the site that answers the host and opens it if it sleeps; it
 // satisfies httpapi.Sites.
@@ -223,18 +165,18 @@ func (s *Set) Acquire(ctx context.Context, host string, r *http.Request) (*httpa
 	if err != nil {
 		return nil, nil, notOpened(host, err)
 	}
-	if t.checked.Load() < s.tick.Load() {
+	if !t.active() {
 		t.catchUp(ctx)
 	}
 	t.used.note()
-	return t.edge.Load(), t.releaser, nil
+	return t.Edge(), t.releaser, nil
 }
 
 // errAnother says that a site in the table is not there any more.
 var errAnother = errors.New("the table of sites is older than the sites")
 
-// answers returns the tenant that answers a host, held.
-func (s *Set) answers(ctx context.Context, host, name string) (*Tenant, error) {
+// answers returns the site that answers a host, held.
+func (s *Set) answers(ctx context.Context, host, name string) (*tenancy, error) {
 	now := s.table.Load()
 	if now.unknown {
 		return nil, fault.New(fault.Unavailable, "", "The list of sites cannot be read now; try again later")
@@ -243,7 +185,7 @@ func (s *Set) answers(ctx context.Context, host, name string) (*Tenant, error) {
 	if e == nil {
 		return nil, missing(host)
 	}
-	if t := e.serving.Load(); t != nil && t.pins.take() {
+	if t := e.serving.Load(); t != nil && t.pins.Take() {
 		return t, nil
 	}
 	t, err := s.wake(ctx, e)
@@ -275,21 +217,14 @@ func (s *Set) Ready(ctx context.Context) error {
 	if len(s.table.Load().entries) == 0 {
 		return errors.New("there is no site")
 	}
-	return errors.Join(s.room(), s.registry.Ping(ctx))
+	return errors.Join(s.diskFull(), s.registry.Ping(ctx))
 }
 
 // Close puts a site to sleep when the last request on it has ended. The next one
 // opens it again.
 func (s *Set) Close(name string) {
 	if e := s.table.Load().byName[name]; e != nil {
-		s.close(e)
-	}
-}
-
-func (s *Set) close(e *entry) {
-	t := e.serving.Swap(nil)
-	if t != nil && t.pins.retire() {
-		t.end()
+		e.close()
 	}
 }
 
@@ -300,7 +235,7 @@ func (s *Set) CloseAll() {
 	s.closed = true
 	s.cancel()
 	for _, e := range s.table.Load().entries {
-		s.close(e)
+		e.close()
 	}
 	s.mu.Unlock()
 	s.open.Wait()

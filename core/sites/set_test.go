@@ -18,6 +18,7 @@ import (
 	"armature/core/method"
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/tenant"
 )
 
 // newSet makes a set of sites in SQLite files, closed when the test ends.
@@ -31,7 +32,7 @@ func newSet(t *testing.T, change ...func(*sites.Config)) (*sites.Set, sites.Layo
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := sites.Config{Layout: layout, Master: master, Version: "test"}
+	c := sites.Config{Config: tenant.Config{Master: master, Version: "test"}, Layout: layout}
 	for _, fn := range change {
 		fn(&c)
 	}
@@ -40,7 +41,7 @@ func newSet(t *testing.T, change ...func(*sites.Config)) (*sites.Set, sites.Layo
 	return s, layout
 }
 
-func create(t *testing.T, s *sites.Set, name string) *sites.Tenant {
+func create(t *testing.T, s *sites.Set, name string) *tenant.Tenant {
 	t.Helper()
 	on, err := s.Create(t.Context(), name)
 	if err != nil {
@@ -143,7 +144,7 @@ func config(t *testing.T, layout sites.Layout) sites.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sites.Config{Layout: layout, Master: master}
+	return sites.Config{Config: tenant.Config{Master: master}, Layout: layout}
 }
 
 func TestRefreshKeepsAConfigurationThatWorks(t *testing.T) {
@@ -188,7 +189,7 @@ func TestAnotherMasterKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := sites.NewSet(sites.Config{Layout: layout, Master: master})
+	other := sites.NewSet(sites.Config{Config: tenant.Config{Master: master}, Layout: layout})
 	defer other.CloseAll()
 	if _, err := other.Open(t.Context(), "default"); !errors.Is(err, site.ErrWrongMaster) {
 		t.Errorf("%v, want ErrWrongMaster", err)
@@ -243,21 +244,29 @@ type countingPlugins struct {
 	open map[string]int
 }
 
-func (p *countingPlugins) Open(site, _ string) (method.Invoker, document.Hooks, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.open[site]++
-	return nil, nil, nil
+func (p *countingPlugins) Open(_ context.Context, on *tenant.Tenant) (tenant.PluginSite, error) {
+	p.count(on.Site.Name, 1)
+	return countedSite{p, on.Site.Name}, nil
 }
 
-func (p *countingPlugins) Refresh(context.Context, string) {}
-func (p *countingPlugins) Forget(string)                   {}
+func (p *countingPlugins) Forget(string) {}
 
-func (p *countingPlugins) Shut(site string) {
+func (p *countingPlugins) count(site string, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.open[site]--
+	p.open[site] += n
 }
+
+// countedSite is the plugins of an open site: none.
+type countedSite struct {
+	p    *countingPlugins
+	site string
+}
+
+func (countedSite) Invoker() method.Invoker { return nil }
+func (countedSite) Hooks() document.Hooks   { return nil }
+func (countedSite) Refresh(context.Context) {}
+func (s countedSite) Close()                { s.p.count(s.site, -1) }
 
 func TestCloseWaitsForRequests(t *testing.T) {
 	plugins := &countingPlugins{open: map[string]int{}}

@@ -174,7 +174,7 @@ func TestQuietSiteCatchesUp(t *testing.T) {
 	polling.Go(func() { s.Poll(ctx) })
 	defer polling.Wait()
 	defer stop()
-	eventually(t, "nobody looks at the site any more", func() bool { return !s.Active("default") })
+	eventually(t, "nobody looks at the site any more", func() bool { return !s.Tenant("default").Active() })
 
 	other := sites.NewSet(config(t, layout)) // another process
 	defer other.CloseAll()

@@ -19,15 +19,16 @@ import (
 	"armature/core/method"
 	"armature/core/sites"
 	"armature/core/sites/sitetest"
+	"armature/core/tenant"
 )
 
 // write runs a change as the platform itself.
-func write(t *testing.T, on *sites.Tenant, fn func(tx document.Tx) error) error {
+func write(t *testing.T, on *tenant.Tenant, fn func(tx document.Tx) error) error {
 	t.Helper()
 	return on.Store.Write(t.Context(), document.OwnTx, fn)
 }
 
-func insertUser(t *testing.T, on *sites.Tenant, values map[string]any) *doctype.Document {
+func insertUser(t *testing.T, on *tenant.Tenant, values map[string]any) *doctype.Document {
 	t.Helper()
 	var doc *doctype.Document
 	err := write(t, on, func(tx document.Tx) (err error) {
@@ -220,7 +221,7 @@ func TestThrottledUsers(t *testing.T) {
 	})
 }
 
-func setConfig(t *testing.T, on *sites.Tenant, key, value string) {
+func setConfig(t *testing.T, on *tenant.Tenant, key, value string) {
 	t.Helper()
 	config, err := on.Site.Config().With(key, json.RawMessage(value))
 	if err != nil {

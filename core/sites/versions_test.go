@@ -17,6 +17,7 @@ import (
 	"armature/core/query"
 	"armature/core/sites"
 	"armature/core/sites/sitetest"
+	"armature/core/tenant"
 )
 
 // later is this version with some of the migrations of the two after it: the first
@@ -47,7 +48,7 @@ type writing struct {
 	n    atomic.Int64
 }
 
-func (w *writing) on(site *sites.Tenant, who string) {
+func (w *writing) on(site *tenant.Tenant, who string) {
 	w.done.Go(func() {
 		for i := 0; ; i++ {
 			select {
@@ -135,7 +136,7 @@ func TestVersionsSideBySide(t *testing.T) {
 	})
 }
 
-func countNotes(t *testing.T, site *sites.Tenant) (n int64) {
+func countNotes(t *testing.T, site *tenant.Tenant) (n int64) {
 	t.Helper()
 	dt := site.Documents.Schema().DocType("Note")
 	err := site.Store.Read(t.Context(), func(tx document.Tx) (err error) {

@@ -76,9 +76,6 @@ func New(c Config) *Pages {
 	}
 }
 
-// Serves reports whether there is a page at the path.
-func Serves(path string) bool { return verbs(path) != "" }
-
 // Forgets reports whether a request is a form that does not act for whoever is
 // logged in but makes its sender somebody, so that a session that has ended or a
 // wrong key must not stand in its way.
@@ -100,7 +97,7 @@ func verbs(path string) string {
 	return ""
 }
 
-// ServePage serves the page at the request's path, which Serves has. Errors:
+// ServePage serves the page at the request's path, which Page has. Errors:
 // MethodNotAllowed; those of the page.
 func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identity.Caller) error {
 	if allowed := verbs(r.URL.Path); !slices.Contains(strings.Split(allowed, ", "), r.Method) {

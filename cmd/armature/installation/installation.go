@@ -17,6 +17,7 @@ import (
 	"armature/cmd/armature/terminal"
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/tenant"
 )
 
 // Installation is what the flags say of where the data is, for the commands that
@@ -105,7 +106,7 @@ func (in *Installation) announce(name, user, password string) {
 // WithTenant opens the site that is meant, beside a server that may be running
 // on the same data, and closes it again. The default site is made if it is
 // missing.
-func (in *Installation) WithTenant(ctx context.Context, fn func(*sites.Tenant) error) error {
+func (in *Installation) WithTenant(ctx context.Context, fn func(*tenant.Tenant) error) error {
 	set, err := in.NewSet(sites.Config{})
 	if err != nil {
 		return err
@@ -118,7 +119,7 @@ func (in *Installation) WithTenant(ctx context.Context, fn func(*sites.Tenant) e
 	return fn(t)
 }
 
-func (in *Installation) OpenTenant(ctx context.Context, set *sites.Set) (*sites.Tenant, error) {
+func (in *Installation) OpenTenant(ctx context.Context, set *sites.Set) (*tenant.Tenant, error) {
 	t, err := set.Open(ctx, in.Site)
 	if in.Site == site.Default && errors.Is(err, fs.ErrNotExist) {
 		return OpenDefault(ctx, set)
@@ -127,7 +128,7 @@ func (in *Installation) OpenTenant(ctx context.Context, set *sites.Set) (*sites.
 }
 
 // OpenDefault makes the default site, unless somebody else has just done it.
-func OpenDefault(ctx context.Context, set *sites.Set) (*sites.Tenant, error) {
+func OpenDefault(ctx context.Context, set *sites.Set) (*tenant.Tenant, error) {
 	t, err := set.Create(ctx, site.Default)
 	if errors.Is(err, fs.ErrExist) {
 		return set.Open(ctx, site.Default)

@@ -23,7 +23,11 @@ func (g *Guests) records(site string) bool {
 // keepFailed writes a failed call into the site's folder. It holds what the
 // caller sent and read, so nobody but the server's own user may look at it.
 func (g *Guests) keepFailed(c *replay.Call) {
-	dir := filepath.Join(g.folder(c.Site), "failed_calls")
+	folder := g.folder(c.Site)
+	if folder == "" {
+		return // the site was closed meanwhile
+	}
+	dir := filepath.Join(folder, "failed_calls")
 	file := filepath.Join(dir, c.At.Format("20060102T150405.000000000")+"-"+c.Plugin+".json")
 	if err := writeFailed(file, c); err != nil {
 		g.log.Error("keep a failed call", "site", c.Site, "plugin", c.Plugin, "error", err)

@@ -11,10 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"armature/core/document"
 	"armature/core/egress"
 	"armature/core/identity"
-	"armature/core/method"
 	"armature/core/metrics"
 	"armature/core/sites"
 	"armature/plugins/dispatch"
@@ -51,12 +49,11 @@ type Guests struct {
 	signers  []string   // whose plugins alone are taken; none: everybody's
 	observer bool       // it looks at sites beside their server
 	test     Simulation // nil unless tests run here
-	set      *sites.Set // set once the set, which needs the plugins, exists
 	watcher  *watch.Watcher
 	log      *slog.Logger
 
 	mu   sync.Mutex
-	open map[string]string // names of the folders of the sites that were opened
+	open map[string]*guestSite // by name of the site
 }
 
 // Simulation is what stands in place of the world for plugins whose tests run.
@@ -112,7 +109,7 @@ func openGuests(ctx context.Context, layout sites.Layout, o Options, log *slog.L
 		engine: e, registry: registry.New(), KV: kv.New(o.store()), egress: egress.New(egress.Config{}),
 		Logs: &logs.Book{}, Metrics: metrics.New(o.MetricsToken),
 		Layout: layout, shared: o.Shared, signers: o.publishers, observer: o.observer, test: o.Test, log: log,
-		open: map[string]string{},
+		open: map[string]*guestSite{},
 	}
 	if g.shared == "" {
 		g.shared = layout.Plugins()
@@ -128,7 +125,7 @@ func openGuests(ctx context.Context, layout sites.Layout, o Options, log *slog.L
 	g.Installed = installed.New(installed.Config{
 		Registry: g.registry, Loader: g.Loader, Services: g.services, Folders: g.folders, Bundles: layout.Bundles(),
 		Forget:     func(site, plugin string) { g.KV.Drop(site, plugin) },
-		Active:     func(site string) bool { return g.set.Active(site) },
+		Active:     g.active,
 		Publishers: g.publishers, FolderLimits: o.folderLimits,
 		Logs: g.Logs, Meter: m, Logger: log, Observer: o.observer,
 	})
@@ -159,10 +156,10 @@ func (o Options) store() kv.Config {
 	return kv.Config{}
 }
 
-// start loads the plugins for all sites and follows their folder, and has the
-// set look as soon as a site comes or goes.
-func (g *Guests) start(ctx context.Context) error {
-	g.watcher.Tell(g.Layout.Sites(), g.set.Look)
+// start loads the plugins for all sites and follows their folder. look is told as
+// soon as a site comes or goes.
+func (g *Guests) start(ctx context.Context, look func()) error {
+	g.watcher.Tell(g.Layout.Sites(), look)
 	return g.watcher.Follow(ctx, registry.Shared, g.shared)
 }
 
@@ -176,62 +173,12 @@ func (g *Guests) run(ctx context.Context) {
 	work.Wait()
 }
 
-// Open satisfies sites.Plugins: it adds a site, loads the plugins in its folder
-// and follows that.
-func (g *Guests) Open(site, folder string) (method.Invoker, document.Hooks, error) {
-	g.mu.Lock()
-	g.open[site] = folder
-	g.mu.Unlock()
-	records := g.Installed.Open(site)
-	plugins, err := g.plugins.Open(site)
-	if err != nil {
-		g.Installed.Shut(site)
-		return nil, nil, err
-	}
-	if err := g.watcher.Follow(context.Background(), site, g.Layout.SitePlugins(folder)); err != nil {
-		g.Shut(site)
-		return nil, nil, err
-	}
-	return records.Invoker(plugins), records.Hooks(plugins), nil
-}
-
-// Refresh satisfies sites.Plugins.
-func (g *Guests) Refresh(ctx context.Context, site string) { g.Installed.SyncSite(ctx, site) }
-
-// Shut satisfies sites.Plugins. What plugins keep for a while outlives a nap of
-// their site.
-func (g *Guests) Shut(site string) {
-	g.watcher.Unfollow(site)
-	g.Installed.Shut(site)
-	g.plugins.Shut(site)
-	g.Loader.Forget(site)
-	g.writeLogs(site)
-	g.Logs.Drop(site)
-}
-
-// Forget satisfies sites.Plugins.
-func (g *Guests) Forget(site string) {
-	g.KV.Drop(site)
-	g.Installed.Forget(site)
-}
-
 // close ends everything; no site is open any more. Guests that still run are
 // given until ctx ends.
 func (g *Guests) close(ctx context.Context) error {
 	g.watcher.Close()
 	g.egress.Close()
 	return g.engine.Close(ctx)
-}
-
-// folder is the folder of a site that was opened.
-func (g *Guests) folder(site string) string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.Layout.Site(g.open[site])
-}
-
-func (g *Guests) folders(site string) []string {
-	return []string{g.shared, filepath.Join(g.folder(site), "plugins")}
 }
 
 func (g *Guests) services(site string) dispatch.Services {
@@ -250,14 +197,6 @@ func (g *Guests) publishers(site string) [][]string {
 		lists = append(lists, t.Site.Config().Publishers())
 	}
 	return lists
-}
-
-// tenant is an open site, or nil.
-func (g *Guests) tenant(site string) *sites.Tenant {
-	if g.set == nil {
-		return nil
-	}
-	return g.set.Tenant(site)
 }
 
 // limits are the site's for every call of a plugin.

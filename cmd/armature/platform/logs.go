@@ -48,6 +48,9 @@ func (g *Guests) writeLogs(site string) {
 			text.WriteByte('\n')
 		}
 		folder := g.folder(site)
+		if folder == "" {
+			return // it was closed, which wrote them
+		}
 		file := LogFile(folder, plugin)
 		// No more than the one folder: a site that was dropped must not come back.
 		err := os.Mkdir(filepath.Dir(file), 0o700)

@@ -12,13 +12,13 @@ import (
 	"armature/cmd/armature/installation"
 	"armature/core/identity"
 	"armature/core/method"
-	"armature/core/sites"
+	"armature/core/tenant"
 	"armature/plugins/installed"
 )
 
 // With opens the site that is meant with its plugins, beside a server
 // that may be running on the same data.
-func With(ctx context.Context, in *installation.Installation, fn func(*Platform, *sites.Tenant) error) error {
+func With(ctx context.Context, in *installation.Installation, fn func(*Platform, *tenant.Tenant) error) error {
 	log := slog.New(slog.NewTextHandler(in.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	o := Options{observer: true, Idle: -1}
 	if err := o.Trust(in); err != nil {
@@ -40,7 +40,7 @@ func With(ctx context.Context, in *installation.Installation, fn func(*Platform,
 }
 
 // Manage calls one of framework.plugins.* on an open site.
-func Manage(ctx context.Context, t *sites.Tenant, name string, args map[string]any, result any) error {
+func Manage(ctx context.Context, t *tenant.Tenant, name string, args map[string]any, result any) error {
 	res, err := t.Methods().Run(ctx, method.Invocation{
 		Path: "framework.plugins." + name, Verb: http.MethodPost, Caller: identity.Root(), Args: method.ArgsMap(args),
 	})

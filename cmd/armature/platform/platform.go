@@ -14,6 +14,7 @@ import (
 	"armature/core/ratelimit"
 	"armature/core/sites"
 	"armature/core/store"
+	"armature/core/tenant"
 )
 
 // guestsTimeout is how long guests that run when everything else has ended may
@@ -47,7 +48,9 @@ func Open(ctx context.Context, in *installation.Installation, log *slog.Logger, 
 		p.closeGuests()
 		return nil, err
 	}
-	c := sites.Config{Plugins: guests, Counters: p.counts, Logger: log, SlowStatement: o.Slow, Idle: o.Idle}
+	c := sites.Config{
+		Config: tenant.Config{Plugins: guests, Counters: p.counts, Logger: log, SlowStatement: o.Slow}, Idle: o.Idle,
+	}
 	if o.Test != nil {
 		c.Clock = o.Test.Now
 	}
@@ -58,17 +61,16 @@ func Open(ctx context.Context, in *installation.Installation, log *slog.Logger, 
 	if o.Conns > 0 {
 		c.Store.Budget = store.NewBudget(o.Conns)
 	}
-	if guests.set, err = in.NewSet(c); err != nil {
+	if p.Set, err = in.NewSet(c); err != nil {
 		p.closeGuests()
 		return nil, errors.Join(err, p.counts.Close())
 	}
-	p.Set = guests.set
 	return p, nil
 }
 
 // Start loads what is installed and keeps everything up to date until close.
 func (p *Platform) Start(ctx context.Context) error {
-	if err := p.Guests.start(ctx); err != nil {
+	if err := p.Guests.start(ctx, p.Set.Look); err != nil {
 		return err
 	}
 	ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))

@@ -14,7 +14,7 @@ import (
 	"armature/cmd/armature/plugindev"
 	"armature/cmd/armature/plugintest"
 	"armature/cmd/armature/remote"
-	"armature/core/sites"
+	"armature/core/tenant"
 )
 
 // group is the commands about the plugins of a site.
@@ -53,7 +53,7 @@ func (g *group) managePlugins(ctx context.Context, name string, args map[string]
 	if h != nil {
 		return h.Manage(ctx, name, args, result)
 	}
-	return platform.With(ctx, g.Installation, func(_ *platform.Platform, t *sites.Tenant) error {
+	return platform.With(ctx, g.Installation, func(_ *platform.Platform, t *tenant.Tenant) error {
 		return platform.Manage(ctx, t, name, args, result)
 	})
 }

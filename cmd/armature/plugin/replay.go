@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"armature/cmd/armature/platform"
-	"armature/core/sites"
+	"armature/core/tenant"
 	"armature/plugins/bundle"
 	"armature/plugins/dispatch"
 	"armature/plugins/installed"
@@ -80,7 +80,7 @@ func (g *group) recorded(ctx context.Context, c *replay.Call, from string) (*bun
 	}
 	var b *bundle.Bundle
 	g.Site = c.Site
-	err := g.WithTenant(ctx, func(t *sites.Tenant) (err error) {
+	err := g.WithTenant(ctx, func(t *tenant.Tenant) (err error) {
 		b, err = installed.Bundle(ctx, dispatch.Services{Documents: t.Documents, Store: t.Store}, c.Plugin, c.Hash)
 		return err
 	})

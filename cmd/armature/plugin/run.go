@@ -14,7 +14,7 @@ import (
 	"armature/cmd/armature/platform"
 	"armature/cmd/armature/remote"
 	"armature/core/method"
-	"armature/core/sites"
+	"armature/core/tenant"
 )
 
 func (g *group) runCommand() *cobra.Command {
@@ -44,7 +44,7 @@ func (g *group) runCommand() *cobra.Command {
 				}
 				return g.runHosted(ctx, h, verb, args[0], text)
 			}
-			return platform.With(ctx, g.Installation, func(p *platform.Platform, t *sites.Tenant) error {
+			return platform.With(ctx, g.Installation, func(p *platform.Platform, t *tenant.Tenant) error {
 				caller, err := t.Auth.Caller(ctx, user)
 				if err != nil {
 					return fmt.Errorf("user %s: %w", user, err)

@@ -23,7 +23,7 @@ import (
 	"armature/core/identity"
 	"armature/core/serve"
 	"armature/core/site"
-	"armature/core/sites"
+	"armature/core/tenant"
 	"armature/plugins/bundle"
 	"armature/plugins/registry"
 )
@@ -66,7 +66,7 @@ func (g *group) newOwnStage(ctx context.Context, tmp string, d developing, out *
 		return nil, err
 	}
 	if err = st.p.Start(ctx); err == nil {
-		var t *sites.Tenant
+		var t *tenant.Tenant
 		if t, err = own.OpenTenant(ctx, st.p.Set); err == nil {
 			st.auth, err = newKeys(ctx, t)
 		}
@@ -125,7 +125,7 @@ func listenOwn(d developing, log *slog.Logger) (*serve.Server, error) {
 
 // newKeys gives the Administrator an API key, where nobody has one that would
 // stop working.
-func newKeys(ctx context.Context, t *sites.Tenant) (string, error) {
+func newKeys(ctx context.Context, t *tenant.Tenant) (string, error) {
 	var keys auth.Keys
 	err := t.Store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		user, err := t.Documents.As(identity.Root(), tx).Get(ctx, "User", "Administrator")

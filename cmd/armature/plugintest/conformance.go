@@ -21,7 +21,7 @@ import (
 	"armature/core/httpapi"
 	"armature/core/identity"
 	"armature/core/site"
-	"armature/core/sites"
+	"armature/core/tenant"
 	"armature/plugins/bundle"
 	"armature/plugins/toolchain"
 	"armature/sdk/conformance"
@@ -107,7 +107,7 @@ func conform(ctx context.Context, in *installation.Installation, wasm []byte) (r
 	if s.Module, err = bundle.Embed(wasm, manifest); err != nil {
 		return nil, err
 	}
-	if err := own.WithTenant(ctx, func(t *sites.Tenant) error {
+	if err := own.WithTenant(ctx, func(t *tenant.Tenant) error {
 		s.Admin, s.Reader, err = conformanceUsers(ctx, t)
 		return err
 	}); err != nil {
@@ -161,7 +161,7 @@ func loopback(handler http.Handler) (address string, end func(), err error) {
 }
 
 // conformanceUsers makes the reader and gives both users credentials.
-func conformanceUsers(ctx context.Context, t *sites.Tenant) (admin, read string, err error) {
+func conformanceUsers(ctx context.Context, t *tenant.Tenant) (admin, read string, err error) {
 	authorization := func(tx document.Tx, user string) string {
 		keys, e := t.Auth.GenerateKeys(ctx, tx, identity.Root(), user)
 		err = errors.Join(err, e)

@@ -9,6 +9,7 @@ import (
 	"armature/cmd/armature/terminal"
 	"armature/core/doctor"
 	"armature/core/sites"
+	"armature/core/tenant"
 )
 
 // unwell ends the command where something is left that is not as it should be, and
@@ -43,7 +44,7 @@ type diagnosis struct {
 }
 
 func (g *group) doctor(ctx context.Context, name string, repair bool) error {
-	set, err := g.NewSet(sites.Config{Logger: g.Notices()})
+	set, err := g.NewSet(sites.Config{Config: tenant.Config{Logger: g.Notices()}})
 	if err != nil {
 		return err
 	}

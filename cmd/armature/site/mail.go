@@ -8,7 +8,7 @@ import (
 
 	"armature/cmd/armature/secret"
 	"armature/core/mail"
-	"armature/core/sites"
+	"armature/core/tenant"
 )
 
 func (g *group) mailCommand() *cobra.Command {
@@ -25,7 +25,7 @@ func (g *group) mailCommand() *cobra.Command {
 			if (c.Host == "") == (test == "") {
 				return errors.New("usage: armature site mail --host HOST --from ADDRESS, or --test ADDRESS")
 			}
-			return g.WithTenant(cmd.Context(), func(t *sites.Tenant) error {
+			return g.WithTenant(cmd.Context(), func(t *tenant.Tenant) error {
 				if test != "" {
 					if err := t.SendTestMail(cmd.Context(), test); err != nil {
 						return err

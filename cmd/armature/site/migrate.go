@@ -10,6 +10,7 @@ import (
 
 	"armature/cmd/armature/terminal"
 	"armature/core/sites"
+	"armature/core/tenant"
 )
 
 func (g *group) migrateCommand() *cobra.Command {
@@ -43,7 +44,7 @@ type migrated struct {
 }
 
 func (g *group) migrate(ctx context.Context, names []string) error {
-	set, err := g.NewSet(sites.Config{Logger: g.Notices()})
+	set, err := g.NewSet(sites.Config{Config: tenant.Config{Logger: g.Notices()}})
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"armature/cmd/armature/outfile"
 	"armature/cmd/armature/platform"
 	"armature/core/identity"
-	"armature/core/sites"
+	"armature/core/tenant"
 	"armature/plugins/bundle"
 	"armature/plugins/registry"
 	"armature/plugins/testrun"
@@ -33,8 +33,8 @@ type Bench struct {
 	file     string // it lies in
 	fresh    *nursery
 
-	mu     sync.Mutex    // of what follows; calls of the plugin ask for it, too
-	site   *sites.Tenant // of the test that runs; nil: none has begun
+	mu     sync.Mutex     // of what follows; calls of the plugin ask for it, too
+	site   *tenant.Tenant // of the test that runs; nil: none has begun
 	caller *identity.Caller
 	given  given
 }
@@ -141,7 +141,7 @@ func (b *Bench) Begin(ctx context.Context) error {
 }
 
 // put has the plugin serve on a site, with all that it asks for.
-func (b *Bench) put(ctx context.Context, t *sites.Tenant) error {
+func (b *Bench) put(ctx context.Context, t *tenant.Tenant) error {
 	b.platform.Guests.Installed.SyncSite(ctx, t.Site.Name)
 	grants, found, err := b.platform.Waiting(ctx, t.Site.Name, b.plugin)
 	switch {

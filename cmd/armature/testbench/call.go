@@ -11,13 +11,13 @@ import (
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/method"
-	"armature/core/sites"
+	"armature/core/tenant"
 	"armature/runtime/abi"
 	"armature/runtime/hostapi"
 )
 
 // running is the site of the test that runs, and who acts there.
-func (b *Bench) running() (*sites.Tenant, *identity.Caller, error) {
+func (b *Bench) running() (*tenant.Tenant, *identity.Caller, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.site == nil {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"armature/core/sites"
+	"armature/core/tenant"
 )
 
 // nursery makes sites before tests need them: making one takes longer than most
@@ -17,11 +18,11 @@ type nursery struct {
 	work   sync.WaitGroup
 
 	mu   sync.Mutex
-	used []*sites.Tenant // whose tests have ended
+	used []*tenant.Tenant // whose tests have ended
 }
 
 type raised struct {
-	site *sites.Tenant
+	site *tenant.Tenant
 	err  error
 }
 
@@ -47,7 +48,7 @@ func (n *nursery) run(ctx context.Context) {
 }
 
 // next is a site on which nothing has been done.
-func (n *nursery) next(ctx context.Context) (*sites.Tenant, error) {
+func (n *nursery) next(ctx context.Context) (*tenant.Tenant, error) {
 	select {
 	case r := <-n.ready:
 		return r.site, r.err
@@ -57,7 +58,7 @@ func (n *nursery) next(ctx context.Context) (*sites.Tenant, error) {
 }
 
 // over puts a site away whose test has ended.
-func (n *nursery) over(t *sites.Tenant) {
+func (n *nursery) over(t *tenant.Tenant) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.used = append(n.used, t)

@@ -13,7 +13,7 @@ import (
 	"armature/core/auth"
 	"armature/core/document"
 	"armature/core/identity"
-	"armature/core/sites"
+	"armature/core/tenant"
 )
 
 // group is the commands about users.
@@ -41,7 +41,7 @@ func (g *group) addCommand() *cobra.Command {
 				firstName, _, _ = strings.Cut(args[0], "@")
 			}
 			values := map[string]any{"email": args[0], "first_name": firstName, "last_name": lastName, "roles": roleRows(roles)}
-			return g.WithTenant(cmd.Context(), func(t *sites.Tenant) error {
+			return g.WithTenant(cmd.Context(), func(t *tenant.Tenant) error {
 				var name string
 				err := t.Store.Write(cmd.Context(), document.OwnTx, func(tx document.Tx) error {
 					doc, err := t.Documents.As(identity.Root(), tx).Insert(cmd.Context(), "User", values)
@@ -80,7 +80,7 @@ func (g *group) keysCommand() *cobra.Command {
 		Long:  "Give a user a new API secret, and a key if there is none yet, and print both as JSON, or as the\nheader that a client sends: AUTH=$(armature user keys EMAIL --header); curl -H \"$AUTH\" ...\nThe secret is shown only now; the one before it stops working.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return g.WithTenant(cmd.Context(), func(t *sites.Tenant) error {
+			return g.WithTenant(cmd.Context(), func(t *tenant.Tenant) error {
 				var keys auth.Keys
 				err := t.Store.Write(cmd.Context(), document.GroupedTx, func(tx document.Tx) (err error) {
 					keys, err = t.Auth.GenerateKeys(cmd.Context(), tx, identity.Root(), args[0])
@@ -115,7 +115,7 @@ func (g *group) passwordCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return g.WithTenant(cmd.Context(), func(t *sites.Tenant) error {
+			return g.WithTenant(cmd.Context(), func(t *tenant.Tenant) error {
 				return g.setPassword(cmd.Context(), t, args[0], hash)
 			})
 		},
@@ -130,7 +130,7 @@ func (g *group) resetCommand() *cobra.Command {
 		Long:  "Print a link by which a user may set the password once, for a day unless the site's\nreset_password_link_expiry_duration says otherwise. Whoever has the link is the user.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return g.WithTenant(cmd.Context(), func(t *sites.Tenant) error {
+			return g.WithTenant(cmd.Context(), func(t *tenant.Tenant) error {
 				link, lives, err := t.ResetLink(cmd.Context(), args[0], strings.TrimSuffix(url, "/"))
 				if err != nil {
 					return err
@@ -143,7 +143,7 @@ func (g *group) resetCommand() *cobra.Command {
 	return cmd
 }
 
-func (g *group) setPassword(ctx context.Context, t *sites.Tenant, user, hash string) error {
+func (g *group) setPassword(ctx context.Context, t *tenant.Tenant, user, hash string) error {
 	err := t.Store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		return t.Auth.SetPassword(ctx, tx, identity.Root(), user, hash)
 	})

@@ -30,12 +30,13 @@ import (
 	"armature/core/site"
 	"armature/core/sites"
 	"armature/core/store"
+	"armature/core/tenant"
 )
 
 // Server is a server with one empty site.
 type Server struct {
 	URL    string
-	Tenant *sites.Tenant
+	Tenant *tenant.Tenant
 	Admin  *Client // the Administrator
 	Guest  *Client // without credentials
 
@@ -70,6 +71,21 @@ func WithMethods(methods ...*method.Method) Option {
 	}
 	return func(c *sites.Config) { c.Methods = append(c.Methods, methods) }
 }
+
+// WithHooks has hooks stand where those of plugins do.
+func WithHooks(h document.Hooks) Option {
+	return func(c *sites.Config) { c.Plugins = hooked{h} }
+}
+
+// hooked stands where plugins do, with nothing but hooks.
+type hooked struct{ hooks document.Hooks }
+
+func (h hooked) Open(context.Context, *tenant.Tenant) (tenant.PluginSite, error) { return h, nil }
+func (hooked) Forget(string)                                                     {}
+func (hooked) Invoker() method.Invoker                                           { return nil }
+func (h hooked) Hooks() document.Hooks                                           { return h.hooks }
+func (hooked) Refresh(context.Context)                                           {}
+func (hooked) Close()                                                            {}
 
 // Each runs a test on a fresh site in every database.
 func Each(t *testing.T, test func(t *testing.T, s *Server), options ...Option) {
@@ -163,7 +179,9 @@ func New(t testing.TB, database string, options ...Option) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := sites.Config{Layout: layout, Master: master, Database: database, Version: "test", Password: "correct horse battery"}
+	c := sites.Config{
+		Config: tenant.Config{Master: master, Version: "test", Password: "correct horse battery"}, Layout: layout, Database: database,
+	}
 	if database != "" {
 		OnDatabase(t, &c, database)
 	}

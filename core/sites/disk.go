@@ -1,0 +1,43 @@
+package sites
+
+import (
+	"errors"
+	"os"
+
+	"armature/core/fault"
+	"armature/core/store"
+)
+
+// probe is how much must fit into the data folder for there to be room.
+const probe = 256 << 10 // bytes
+
+// diskFull says what is full: the disk of the data folder, or that of the database of a
+// site which is open. What a full disk refuses is not said here by anything else: a
+// database answers as long as it is only read.
+func (s *Set) diskFull() error {
+	for _, e := range s.table.Load().entries {
+		t := e.serving.Load()
+		if t == nil {
+			continue
+		}
+		if db, ok := t.Store.(*store.Store); ok && db.Full() {
+			return fault.Full(nil, "The disk of the database is full")
+		}
+	}
+	err := tryToWrite(s.c.Layout.Data)
+	if fault.NoRoom(err) {
+		return fault.Full(err, "The disk of the data folder is full")
+	}
+	return nil // whatever else hinders writing shows where something is written
+}
+
+// tryToWrite writes a file and removes it again.
+func tryToWrite(dir string) error {
+	f, err := os.CreateTemp(dir, ".room-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(make([]byte, probe))
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,52 @@
+package tenant
+
+import (
+	"context"
+	"fmt"
+
+	"armature/core/backup"
+	"armature/core/connectedapp"
+	"armature/core/doctor"
+	"armature/core/doctypes"
+	"armature/core/migration"
+	"armature/core/oauth"
+	"armature/core/store"
+)
+
+// Patient is the site as somebody who examines it sees it.
+func (t *Tenant) Patient(ctx context.Context) (*doctor.Patient, error) {
+	db, ok := t.Store.(*store.Store)
+	if !ok {
+		return nil, fmt.Errorf("site %s has no database of its own", t.Site.Name)
+	}
+	shipped, err := doctypes.Boot()
+	if err != nil {
+		return nil, err
+	}
+	run, err := backup.Runs{Store: db, Now: t.c.Now}.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &doctor.Patient{
+		Store: db, Schema: t.Documents.Schema(), Private: append(migration.Tables(), besideTables()...), Files: t.Files,
+		Sealer: t.Site.Secret, Sealed: sealed(), Configured: t.sealedSettings, Backups: run, Now: t.c.Now(),
+		State: t.found, Format: t.format.Plan.Format(), Shipped: shipped, Taken: doctypes.Reserved,
+	}, nil
+}
+
+// sealed are the secrets that services seal for purposes of their own.
+func sealed() (list []doctor.Sealed) {
+	for field, purpose := range connectedapp.Sealed() {
+		list = append(list, doctor.Sealed{DocType: field[0], Field: field[1], Purpose: purpose})
+	}
+	for field, purpose := range oauth.Sealed() {
+		list = append(list, doctor.Sealed{DocType: field[0], Field: field[1], Purpose: purpose})
+	}
+	return list
+}
+
+// sealedSettings opens what is sealed in the configuration.
+func (t *Tenant) sealedSettings() error {
+	_, err := t.mailServer()
+	return err
+}

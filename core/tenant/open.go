@@ -1,0 +1,174 @@
+package tenant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"armature/core/auth"
+	"armature/core/connectedapp"
+	"armature/core/doctype"
+	"armature/core/doctypes"
+	"armature/core/document"
+	"armature/core/identity"
+	"armature/core/oauth"
+	"armature/core/ratelimit"
+	"armature/core/share"
+	"armature/core/site"
+	"armature/core/store"
+	"armature/core/web"
+	"armature/core/web/resetmail"
+)
+
+// Open opens a site: database, key, DocTypes, services, in this order. What was
+// opened is closed again when a later step fails. Whoever gets the tenant closes
+// it. c is Complete.
+//
+// Errors: home.Lost; those of migration.Site.Bring and of the database.
+func Open(ctx context.Context, c *Config, home Home) (*Tenant, error) {
+	t := &Tenant{c: c, home: home, log: c.Logger.With("site", home.Name), plugins: noPlugins{}}
+	if err := t.openAll(ctx); err != nil {
+		return nil, fmt.Errorf("open site %s: %w", home.Name, errors.Join(err, t.close()))
+	}
+	t.publish()
+	t.background("the sending of resets", t.resets.Run)
+	t.background("the sweep of sessions", t.sweep)
+	return t, nil
+}
+
+func (t *Tenant) openAll(ctx context.Context) (err error) {
+	if err := t.openSite(ctx); err != nil {
+		return err
+	}
+	t.openPeople()
+	if err := t.openFiles(); err != nil {
+		return err
+	}
+	t.Shares = share.New(t.documents)
+	if err := t.openPlugins(ctx); err != nil {
+		return err
+	}
+	if err := t.openDocuments(); err != nil {
+		return err
+	}
+	t.openConnected()
+	if err := t.register(); err != nil {
+		return err
+	}
+	random, err := t.Auth.FirstPassword(ctx, t.c.Password)
+	if random != "" && t.c.Announce != nil {
+		t.c.Announce(t.home.Name, identity.Administrator, random)
+	}
+	return err
+}
+
+// openSite opens the database, brings it to the format of this binary, and with it
+// the site's key and DocTypes.
+func (t *Tenant) openSite(ctx context.Context) error {
+	o := t.c.Store
+	o.Logger, o.Slow = t.log, t.c.SlowStatement
+	db, err := store.Open(ctx, t.home.Database, t.home.Schema, o)
+	if err != nil {
+		return err
+	}
+	t.opened.add("the database", db.Close)
+	if t.Store = db; t.c.Wrap != nil {
+		t.Store = t.c.Wrap(db)
+	}
+	now := func() time.Time { return t.c.Now().In(t.home.Config.Location()) } // the site comes with its key
+	secret, schema, err := t.bring(ctx, now)
+	if err != nil {
+		return err
+	}
+	t.catalog = doctype.NewCatalog(schema)
+	t.Site, err = site.New(site.Options{Name: t.home.Name, Config: t.home.Config, Secret: secret, Clock: t.c.Clock})
+	return err
+}
+
+// openPeople makes what knows who somebody is: limits, logging in, pages, OAuth.
+func (t *Tenant) openPeople() {
+	t.limiter = ratelimit.New(t.Site, t.c.Counters, t.log)
+	t.Auth = auth.New(auth.Config{
+		Store: t.Store, Catalog: t.catalog, Secret: t.Site.Secret, Now: t.Site.Now, Hasher: t.c.Hasher,
+		Setting: t.setting, TrustsOrigin: func(origin string) bool { return t.Site.Config().TrustsOrigin(origin) },
+		Schemes: map[string]auth.Scheme{"bearer": t.bearer}, Ended: t.endUser,
+	})
+	t.resets = resetmail.New(resetmail.Config{
+		Auth: t.Auth, Server: t.mailServer, Roots: t.c.MailRoots, Outgoing: t.Outgoing, Origin: t.addressFor, Logger: t.log,
+	})
+	t.web = web.New(web.Config{
+		Auth: t.Auth, Name: t.displayName, Now: t.Site.Now, AskReset: t.resets.Ask,
+		Applications: func() web.Applications { return t.OAuth },
+	})
+	t.OAuth = oauth.New(oauth.Config{
+		Store: t.Store, Catalog: t.catalog, Documents: t.documents, Secret: t.Site.Secret,
+		Now: t.Site.Now, Auth: t.Auth, Pages: t.web, Name: t.displayName, Base: t.base, Logger: t.log,
+		Ours: t.ours, Egress: t.c.Egress, PrivateHosts: func() []string { return t.Site.Config().PrivateHosts() },
+		Origin: func(r *http.Request) auth.Origin { return web.Origin(r.RemoteAddr, r.Header) },
+		Count: func(ctx context.Context, limit int64, address string) error {
+			return t.limiter.Count(ctx, ratelimit.CallLimit{Limit: limit, Period: time.Hour}, oauth.Prefix+"register_client", address)
+		},
+	})
+}
+
+// documents is for services that are made before the documents, and use them after.
+func (t *Tenant) documents() *document.Service { return t.Documents }
+
+// bearer and endUser are called by the authentication, which is made before the
+// provider and used after it.
+func (t *Tenant) bearer(ctx context.Context, token string) (*identity.Caller, error) {
+	return t.OAuth.Bearer(ctx, token)
+}
+
+func (t *Tenant) endUser(ctx context.Context, tx document.Tx, by *identity.Caller, user string) error {
+	return t.OAuth.EndUser(ctx, tx, by, user)
+}
+
+// openPlugins opens the site's plugins, if there are any.
+func (t *Tenant) openPlugins(ctx context.Context) error {
+	if t.c.Plugins == nil {
+		return nil
+	}
+	plugins, err := t.c.Plugins.Open(ctx, t)
+	if err != nil {
+		return err
+	}
+	t.plugins, t.invoker = plugins, plugins.Invoker()
+	return nil
+}
+
+// openDocuments makes the door to documents, and hangs up the hooks of everybody
+// who has some: guests stand between those of the platform that check and the last
+// ones.
+func (t *Tenant) openDocuments() error {
+	protection, err := doctypes.Protection()
+	if err != nil {
+		return err
+	}
+	guests := t.plugins.Hooks()
+	hooks := []document.Hooks{
+		document.Platform(t.Auth.Hooks()), t.Shares.Hooks(), document.Platform(t.OAuth.Hooks()), t.Files.Hooks(),
+		document.Platform(connectedapp.Hooks(t.catalog, t.Site.Secret, t.address)),
+	}
+	if guests != nil {
+		hooks = append(hooks, guests)
+	}
+	hooks = append(hooks, auth.Cascade(t.documents, guests), document.Platform(t.OAuth.Reveal()))
+	t.Documents = document.NewService(document.ServiceConfig{
+		Store: t.Store, Catalog: t.catalog, Hooks: hooks, Beyond: t.Files, Sealer: t.Site.Secret, Now: t.Site.Now, Logger: t.log,
+		Reserved: doctypes.Reserved, Protection: protection, RefuseUnknown: func() bool { return t.Site.Config().RefusesUnknown() },
+		MaxAnswer: func() int { return t.Site.Config().MaxAnswerSize() },
+	})
+	return nil
+}
+
+// openConnected makes the site a client of others.
+func (t *Tenant) openConnected() {
+	t.Connected = connectedapp.New(connectedapp.Config{
+		Store: t.Store, Catalog: t.catalog, Documents: t.Documents, Secret: t.Site.Secret, Egress: t.c.Egress, Now: t.Site.Now,
+		Base: t.address, Setting: t.setting, Outgoing: t.Outgoing, Login: web.LoginPath, ErrorPage: t.web.ServeError, Logger: t.log,
+	})
+	t.opened.add("the Connected Apps", func() error { t.Connected.Close(); return nil })
+}

@@ -1,0 +1,38 @@
+package resetmail
+
+import (
+	"fmt"
+	"net/url"
+	"time"
+
+	"armature/core/auth"
+	"armature/core/mail"
+	"armature/core/web"
+)
+
+// Link is the address at which whoever has a key sets a password, on the site at an
+// origin.
+func Link(r *auth.Reset, site string) string {
+	return site + web.ResetPath + "?key=" + url.QueryEscape(r.Key)
+}
+
+func letter(r *auth.Reset, site string) mail.Letter {
+	return mail.Letter{
+		To: r.Email, Name: r.FullName, Subject: "Reset your password",
+		Text: fmt.Sprintf("Hello %s,\n\nsomebody asked to reset the password of %s on %s.\n"+
+			"To choose a new password, open this link within %s:\n\n%s\n\n"+
+			"It works once. If it was not you who asked, leave it alone: nothing has changed.\n",
+			r.FullName, r.User, site, hours(r.Lives), Link(r, site)),
+	}
+}
+
+// hours is a length of time as a person says it.
+func hours(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d seconds", int(d/time.Second))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d minutes", int(d/time.Minute))
+	}
+	return fmt.Sprintf("%d hours", int(d/time.Hour))
+}
