@@ -7,29 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// compiler is the path of a tool that builds guests. Without it the test is
-// skipped, except where CI is set: there it has to be.
-func compiler(t *testing.T, name, install string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	switch {
-	case err == nil:
-		return path
-	case os.Getenv("CI") != "":
-		t.Fatalf("%s is missing: %s", name, install)
-	default:
-		t.Skipf("%s is missing: %s", name, install)
-	}
-	return ""
-}
+	"armature/cmd/armature/armaturetest"
+)
 
 // TestPluginWithoutSDK compiles the C of abi.md as it stands there, with the
 // command that is given there, and calls it on a running server.
 func TestPluginWithoutSDK(t *testing.T) {
-	clang := compiler(t, "clang", "apt-get install clang lld")
-	prose, err := os.ReadFile(filepath.Join(root(t), "sdk", "abi", "abi.md"))
+	clang := armaturetest.Compiler(t, "clang", "apt-get install clang lld")
+	prose, err := os.ReadFile(filepath.Join(armaturetest.Root(t), "sdk", "abi", "abi.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +27,7 @@ func TestPluginWithoutSDK(t *testing.T) {
 	_, flags, _ := strings.Cut(string(prose), "`clang ")
 	flags, _, _ = strings.Cut(flags, "`")
 
-	in := &installation{t: t, data: t.TempDir()}
+	in := armaturetest.New(t)
 	dir := filepath.Join(t.TempDir(), "acme.todo")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -60,23 +46,23 @@ func TestPluginWithoutSDK(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("clang %s: %v\n%s", flags, err, out)
 	}
-	in.run("plugin", "install", dir)
+	in.Run("plugin", "install", dir)
 
-	s := in.serve()
-	s.auth = in.keys("Administrator")
+	s := in.Serve()
+	s.Auth = in.Keys("Administrator")
 	// Longer than the plugin's input buffer, shorter than its output buffer.
 	long := strings.Repeat("Zoë ", 2500)
-	made := s.want("POST", "/api/resource/ToDo", map[string]any{"description": long}).(map[string]any)
+	made := s.Want("POST", "/api/resource/ToDo", map[string]any{"description": long}).(map[string]any)
 	const read = "/api/method/acme.todo.read?doctype=ToDo&name="
-	got := s.want("GET", read+made["name"].(string), nil).(map[string]any)
+	got := s.Want("GET", read+made["name"].(string), nil).(map[string]any)
 	if got["description"] != made["description"] || got["status"] != "Open" {
 		t.Errorf("the plugin reads %.80v", got)
 	}
-	if status, answer := s.call("GET", read+"missing", nil); status != http.StatusNotFound || answer["exc_type"] != "DoesNotExistError" {
+	if status, answer := s.Call("GET", read+"missing", nil); status != http.StatusNotFound || answer["exc_type"] != "DoesNotExistError" {
 		t.Errorf("a document that is not there: %d %v", status, answer)
 	}
-	in.run("user", "add", "zoe@example.com")
-	if status, answer := s.callAs(in.keys("zoe@example.com"), "GET", "/api/method/acme.todo.read?doctype=User&name=Administrator", nil); status != http.StatusForbidden {
+	in.Run("user", "add", "zoe@example.com")
+	if status, answer := s.CallAs(in.Keys("zoe@example.com"), "GET", "/api/method/acme.todo.read?doctype=User&name=Administrator", nil); status != http.StatusForbidden {
 		t.Errorf("a document that the caller may not read: %d %v", status, answer)
 	}
 }

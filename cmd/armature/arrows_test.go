@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // module is the path under which our own packages are imported.
@@ -101,6 +104,7 @@ var arrows = []arrow{
 		"it turns sources into bundles: what runs them, and where their tests run, is handed in"},
 	{"plugins/...", []string{"core/trace", "core/pin", "plugins/...", "sdk/...", "runtime/...", "core/doctypes", "core/document", "core/access", "core/doctype", "core/query", "core/method", "core/identity", "core/scope", "core/fault"},
 		"what is installed and how it changes has nothing to do with HTTP or SQL"},
+	{"cmd/armature/armaturetest", []string{"cmd/armature/transcript"}, "the program is tested from the outside, by what it prints and answers"},
 	{"cmd/armature/outfile", nil, "a file is written the same way whoever writes it"},
 	{"cmd/armature/settings", nil, "it sees flags, and no command"},
 	{"cmd/armature/secret", []string{"cmd/armature/settings"}, "a secret is found the same way whatever it is for"},
@@ -132,9 +136,9 @@ type owner struct {
 
 var owners = []owner{
 	{"github.com/uptrace/bun/...", []string{"core/store"}, "SQL stays in one package"},
-	{"github.com/jackc/pgx/v5/...", []string{"core/store", "cmd/armature-bench"}, "drivers stay in one package, the baseline of the benchmark aside"},
+	{"github.com/jackc/pgx/v5/...", []string{"core/store", "cmd/armature-bench", "cmd/armature/armaturetest"}, "drivers stay in one package, the baseline of the benchmark and what makes databases for tests aside"},
 	{"modernc.org/sqlite/...", []string{"core/store", "cmd/armature-bench"}, "drivers stay in one package, the baseline of the benchmark aside"},
-	{"database/sql", []string{"core/store", "cmd/armature-bench"}, "nobody goes round the Store; the baseline of the benchmark has to"},
+	{"database/sql", []string{"core/store", "cmd/armature-bench", "cmd/armature/armaturetest"}, "nobody goes round the Store; the baseline of the benchmark has to, and what makes databases for tests"},
 	{"github.com/tetratelabs/wazero/...", []string{"runtime/engine/...", "runtime/hostapi/..."},
 		"the WebAssembly runtime can be replaced in one place"},
 	{"golang.org/x/crypto/argon2", []string{"core/auth"}, "passwords are hashed in one place"},
@@ -175,7 +179,7 @@ type goPackage struct {
 }
 
 func TestArrows(t *testing.T) {
-	packages := list(t, root(t), "./...")
+	packages := all(t)
 	for _, a := range arrows {
 		found := false
 		for _, p := range packages {
@@ -204,7 +208,7 @@ func TestArrows(t *testing.T) {
 }
 
 func TestNobodyImportsCommands(t *testing.T) {
-	for _, p := range list(t, root(t), "./...") {
+	for _, p := range all(t) {
 		for _, imported := range p.Imports {
 			command, _, _ := strings.Cut(strings.TrimPrefix(imported, module+"cmd/"), "/")
 			if strings.HasPrefix(imported, module+"cmd/") && !matches(module+"cmd/"+command+"/...", p.ImportPath) {
@@ -215,7 +219,7 @@ func TestNobodyImportsCommands(t *testing.T) {
 }
 
 func TestOwners(t *testing.T) {
-	packages := list(t, root(t), "./...")
+	packages := all(t)
 	for _, o := range owners {
 		used := false
 		for _, p := range packages {
@@ -238,7 +242,7 @@ func TestOwners(t *testing.T) {
 }
 
 func TestForbidden(t *testing.T) {
-	for _, p := range list(t, root(t), "./...") {
+	for _, p := range all(t) {
 		for _, imported := range p.Imports {
 			if because, bad := forbidden[imported]; bad {
 				t.Errorf("%s imports %s: %s", p.ImportPath, imported, because)
@@ -255,7 +259,7 @@ func TestForbidden(t *testing.T) {
 // TestNestedModules makes sure that the SDK needs nothing, and an example
 // nothing but the SDK: both have to build on an author's machine, offline.
 func TestNestedModules(t *testing.T) {
-	top := root(t)
+	top := armaturetest.Root(t)
 	mods, err := filepath.Glob(filepath.Join(top, "examples", "*", "go.mod"))
 	if err != nil {
 		t.Fatal(err)
@@ -265,7 +269,11 @@ func TestNestedModules(t *testing.T) {
 	}
 	for _, mod := range append(mods, filepath.Join(top, "sdk", "go", "go.mod")) {
 		dir := filepath.Dir(mod)
-		name := strings.TrimSpace(goRun(t, dir, "list", "-m"))
+		name, err := goRun(dir, "list", "-m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		name = strings.TrimSpace(name)
 		for _, p := range list(t, dir, "-deps", "./...") {
 			path := p.ImportPath
 			first, _, _ := strings.Cut(path, "/")
@@ -291,42 +299,53 @@ func below(path, dep string) bool {
 	return dep == path || strings.HasPrefix(dep, path+"/") || strings.HasPrefix(path, dep+"/")
 }
 
-func root(t *testing.T) string {
+// everything is what go list says of the module's packages; it takes seconds.
+var everything = sync.OnceValues(func() ([]goPackage, error) { return packagesIn(filepath.Join("..", ".."), "./...") })
+
+func all(t *testing.T) []goPackage {
 	t.Helper()
-	dir, err := os.Getwd()
+	packages, err := everything()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Dir(filepath.Dir(dir))
+	return packages
 }
 
 func list(t *testing.T, dir string, args ...string) []goPackage {
 	t.Helper()
-	out := goRun(t, dir, append([]string{"list", "-e", "-json=ImportPath,Name,Imports"}, args...)...)
-	dec := json.NewDecoder(strings.NewReader(out))
-	var packages []goPackage
-	for {
+	packages, err := packagesIn(dir, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packages
+}
+
+func packagesIn(dir string, args ...string) (packages []goPackage, err error) {
+	out, err := goRun(dir, append([]string{"list", "-e", "-json=ImportPath,Name,Imports"}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	for dec := json.NewDecoder(strings.NewReader(out)); ; {
 		var p goPackage
 		err := dec.Decode(&p)
 		if errors.Is(err, io.EOF) {
-			return packages
+			return packages, nil
 		}
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		packages = append(packages, p)
 	}
 }
 
-func goRun(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", args...)
+func goRun(dir string, args ...string) (string, error) {
+	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, &stderr)
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, &stderr)
 	}
-	return string(out)
+	return string(out), nil
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // startBalancer puts HAProxy before the members. It asks each whether it is
@@ -46,9 +48,9 @@ listen armature
 		fmt.Fprintf(&config, "  server s%d %s check inter 200ms fall 1 rise 1\n", i, m.args[1])
 	}
 	file := filepath.Join(t.TempDir(), "haproxy.cfg")
-	put(t, file, []byte(config.String()))
+	armaturetest.Put(t, file, []byte(config.String()))
 	cmd := exec.Command(bin, "-db", "-q", "-f", file)
-	said := &lockedBuffer{}
+	said := &armaturetest.Buffer{}
 	cmd.Stdout, cmd.Stderr = said, said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -61,7 +63,7 @@ listen armature
 		}
 	})
 	c.balance = "http://" + address
-	eventually(t, "the load balancer answers", func() bool {
+	armaturetest.Eventually(t, "the load balancer answers", func() bool {
 		status, _, _ := attempt(http.DefaultClient, c.balance, c.auth, "GET", "/api/method/framework.auth.get_logged_user", nil)
 		return status == http.StatusOK
 	})
@@ -74,9 +76,9 @@ func TestClusterUnderFire(t *testing.T) {
 	const writers, acksEach = 6, 60
 	c := newCluster(t, 3)
 	c.start()
-	c.auth = c.members[0].in.keys("Administrator")
-	first := c.members[0].server
-	first.auth = c.auth
+	c.auth = c.members[0].in.Keys("Administrator")
+	first := c.members[0].Server
+	first.Auth = c.auth
 	own := prepareOrders(first, writers)
 	c.startBalancer()
 
@@ -89,27 +91,27 @@ func TestClusterUnderFire(t *testing.T) {
 	goOn := func(what string) {
 		t.Helper()
 		until := l.acks.Load() + acksEach
-		eventually(t, "writes go on "+what, func() bool { return l.acks.Load() >= until })
+		armaturetest.Eventually(t, "writes go on "+what, func() bool { return l.acks.Load() >= until })
 	}
 	goOn("at first")
 	for round := range 2 {
 		for i, m := range c.members {
-			m.kill()
+			m.Kill()
 			goOn(fmt.Sprintf("without server %d", i))
-			m.server = m.in.serve(m.args...)
-			m.auth = c.auth
+			m.Server = m.in.Serve(m.args...)
+			m.Auth = c.auth
 		}
 		c.pg.crash(t)
 		goOn(fmt.Sprintf("after crash %d of PostgreSQL", round+1))
 	}
 	// All but one at once, in the middle of everything.
-	c.members[0].kill()
-	c.members[1].kill()
+	c.members[0].Kill()
+	c.members[1].Kill()
 	goOn("with one server")
 	close(stop)
 	work.Wait()
-	last := c.members[2].server
-	last.auth = c.auth
+	last := c.members[2].Server
+	last.Auth = c.auth
 	l.check(t, last, own)
 	notes.check(t, last)
 }
@@ -143,10 +145,10 @@ func (n *noted) write(stop <-chan struct{}, url, auth string) {
 	}
 }
 
-func (n *noted) check(t *testing.T, s *server) {
+func (n *noted) check(t *testing.T, s *armaturetest.Server) {
 	t.Helper()
 	times := map[string]int{}
-	for _, row := range s.want("GET", `/api/resource/ToDo?fields=["description"]&limit_page_length=1000000`, nil).([]any) {
+	for _, row := range s.Want("GET", `/api/resource/ToDo?fields=["description"]&limit_page_length=1000000`, nil).([]any) {
 		times[row.(map[string]any)["description"].(string)]++
 	}
 	for text, count := range times {

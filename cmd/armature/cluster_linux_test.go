@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"armature/cmd/armature/armaturetest"
 	"armature/plugins/plugintest"
 )
 
@@ -32,9 +33,9 @@ type cluster struct {
 
 // member is one server, which may be down.
 type member struct {
-	in   *installation
+	in   *armaturetest.Installation
 	args []string
-	*server
+	*armaturetest.Server
 }
 
 func newCluster(t *testing.T, members int) *cluster {
@@ -45,7 +46,7 @@ func newCluster(t *testing.T, members int) *cluster {
 	_, _ = rand.Read(key)
 	for range members {
 		c.members = append(c.members, &member{
-			in:   &installation{t: t, data: t.TempDir(), database: c.pg.url, env: []string{"ARMATURE_SECRET_KEY=" + hex.EncodeToString(key), "ARMATURE_REDIS=" + redis}},
+			in:   &armaturetest.Installation{T: t, Data: t.TempDir(), Database: c.pg.url, Env: []string{"ARMATURE_SECRET_KEY=" + hex.EncodeToString(key), "ARMATURE_REDIS=" + redis}},
 			args: []string{"--listen", freeAddress(t), "--log-level", "warn"},
 		})
 	}
@@ -56,7 +57,7 @@ func newCluster(t *testing.T, members int) *cluster {
 func (c *cluster) start() {
 	var work sync.WaitGroup
 	for _, m := range c.members {
-		work.Go(func() { m.server = m.in.serve(m.args...) })
+		work.Go(func() { m.Server = m.in.Serve(m.args...) })
 	}
 	work.Wait()
 	if c.t.Failed() {
@@ -88,11 +89,11 @@ func freeAddress(t *testing.T) string {
 }
 
 // within measures how long it takes until all members agree.
-func (c *cluster) within(what string, cond func(*server) bool) {
+func (c *cluster) within(what string, cond func(*armaturetest.Server) bool) {
 	c.t.Helper()
 	begun := time.Now()
 	for i, m := range c.members {
-		for !cond(m.server) {
+		for !cond(m.Server) {
 			if time.Since(begun) > soon {
 				c.t.Fatalf("server %d does not see it within %s: %s", i, soon, what)
 			}
@@ -116,15 +117,15 @@ func TestTenStartTogether(t *testing.T) {
 	}
 	passwords := 0
 	for _, m := range c.members {
-		passwords += strings.Count(m.log.String(), "Password of Administrator")
+		passwords += strings.Count(m.Log.String(), "Password of Administrator")
 	}
 	if passwords != 1 {
 		t.Errorf("%d passwords were shown", passwords)
 	}
-	c.auth = c.members[0].in.keys("Administrator")
+	c.auth = c.members[0].in.Keys("Administrator")
 	for _, m := range c.members {
-		m.auth = c.auth
-		if got := m.want("GET", "/api/method/framework.auth.get_logged_user", nil); got != "Administrator" {
+		m.Auth = c.auth
+		if got := m.Want("GET", "/api/method/framework.auth.get_logged_user", nil); got != "Administrator" {
 			t.Errorf("%v", got)
 		}
 	}
@@ -134,46 +135,46 @@ func TestTenStartTogether(t *testing.T) {
 func TestSeenByAll(t *testing.T) {
 	c := newCluster(t, 3)
 	c.start()
-	c.auth = c.members[0].in.keys("Administrator")
+	c.auth = c.members[0].in.Keys("Administrator")
 	for _, m := range c.members {
-		m.auth = c.auth
+		m.Auth = c.auth
 	}
-	a := c.members[0].server
-	answers := func(path string, want int) func(*server) bool {
-		return func(s *server) bool {
-			status, _ := s.call("GET", path, nil)
+	a := c.members[0].Server
+	answers := func(path string, want int) func(*armaturetest.Server) bool {
+		return func(s *armaturetest.Server) bool {
+			status, _ := s.Call("GET", path, nil)
 			return status == want
 		}
 	}
 	prepareOrders(a, 1)
 	c.within("a DocType", answers("/api/resource/Order/own0", 200))
-	a.want("PUT", "/api/resource/DocType/Order", map[string]any{"title_field": "note"})
-	c.within("its change", func(s *server) bool {
-		doc := s.want("GET", "/api/resource/DocType/Order", nil).(map[string]any)
+	a.Want("PUT", "/api/resource/DocType/Order", map[string]any{"title_field": "note"})
+	c.within("its change", func(s *armaturetest.Server) bool {
+		doc := s.Want("GET", "/api/resource/DocType/Order", nil).(map[string]any)
 		return doc["title_field"] == "note"
 	})
-	a.install(plugintest.Asks(t, "acme.a", "1", "1", nil))
+	a.Install(plugintest.Asks(t, "acme.a", "1", "1", nil))
 	c.within("a plugin", answers("/api/method/acme.a.echo", 200))
-	a.want("POST", "/api/method/framework.plugins.disable", map[string]any{"plugin": "acme.a"})
-	c.within("its end", func(s *server) bool {
-		status, _ := s.call("GET", "/api/method/acme.a.echo", nil)
+	a.Want("POST", "/api/method/framework.plugins.disable", map[string]any{"plugin": "acme.a"})
+	c.within("its end", func(s *armaturetest.Server) bool {
+		status, _ := s.Call("GET", "/api/method/acme.a.echo", nil)
 		return status != 200
 	})
 
-	c.members[0].in.run("user", "add", "jane@example.com", "--role", "System Manager")
-	if _, stderr, err := c.members[1].in.try("a long pass phrase\n", "user", "password", "jane@example.com"); err != nil {
+	c.members[0].in.Run("user", "add", "jane@example.com", "--role", "System Manager")
+	if _, stderr, err := c.members[1].in.Try("a long pass phrase\n", "user", "password", "jane@example.com"); err != nil {
 		t.Fatal(stderr)
 	}
-	jane := c.members[2].in.keys("jane@example.com")
+	jane := c.members[2].in.Keys("jane@example.com")
 	const me = "/api/method/framework.auth.get_logged_user"
-	as := func(auth string, want int) func(*server) bool {
-		return func(s *server) bool {
-			status, _ := s.callAs(auth, "GET", me, nil)
+	as := func(auth string, want int) func(*armaturetest.Server) bool {
+		return func(s *armaturetest.Server) bool {
+			status, _ := s.CallAs(auth, "GET", me, nil)
 			return status == want
 		}
 	}
 	c.within("a key", as(jane, 200))
-	c.members[1].in.keys("jane@example.com")
+	c.members[1].in.Keys("jane@example.com")
 	c.within("that it was replaced", as(jane, 401))
 
 	// A session of one server is a session of all, until one ends it.
@@ -182,14 +183,14 @@ func TestSeenByAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	browser := &http.Client{Jar: jar}
-	status, _, _ := attempt(browser, a.url, "", "POST", "/api/method/login", map[string]any{"usr": "jane@example.com", "pwd": "a long pass phrase"})
+	status, _, _ := attempt(browser, a.URL, "", "POST", "/api/method/login", map[string]any{"usr": "jane@example.com", "pwd": "a long pass phrase"})
 	if status != 200 {
 		t.Fatalf("login: %d", status)
 	}
 	// Cookies know no port: the jar sends the one cookie to every server.
-	session := func(want int) func(*server) bool {
-		return func(s *server) bool {
-			res, err := browser.Get(s.url + me)
+	session := func(want int) func(*armaturetest.Server) bool {
+		return func(s *armaturetest.Server) bool {
+			res, err := browser.Get(s.URL + me)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,6 +199,6 @@ func TestSeenByAll(t *testing.T) {
 		}
 	}
 	c.within("a session", session(200))
-	a.want("PUT", "/api/resource/User/jane@example.com", map[string]any{"enabled": 0})
-	c.within("that its user was disabled", func(s *server) bool { return !session(200)(s) })
+	a.Want("PUT", "/api/resource/User/jane@example.com", map[string]any{"enabled": 0})
+	c.within("that its user was disabled", func(s *armaturetest.Server) bool { return !session(200)(s) })
 }

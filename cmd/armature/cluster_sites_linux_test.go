@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // TestSitesOfACluster: a site that is made, configured or dropped on one machine
@@ -12,25 +14,25 @@ import (
 func TestSitesOfACluster(t *testing.T) {
 	c := newCluster(t, 3)
 	c.start()
-	shop := func(auth string) func(*server) int {
-		return func(s *server) int { return s.on("shop.example", auth) }
+	shop := func(auth string) func(*armaturetest.Server) int {
+		return func(s *armaturetest.Server) int { return s.On("shop.example", auth) }
 	}
-	answers := func(auth string, want int) func(*server) bool {
-		return func(s *server) bool { return shop(auth)(s) == want }
+	answers := func(auth string, want int) func(*armaturetest.Server) bool {
+		return func(s *armaturetest.Server) bool { return shop(auth)(s) == want }
 	}
-	on := func(machine int, args ...string) { t.Helper(); c.members[machine].in.run(args...) }
+	on := func(machine int, args ...string) { t.Helper(); c.members[machine].in.Run(args...) }
 	const none = http.StatusNotFound
 	on(0, "site", "config", "default", "set", "hosts", `["docs.example"]`)
 	c.within("that the default site answers no other host", answers("", none))
 
 	on(0, "site", "new", "shop")
 	on(1, "site", "config", "shop", "set", "hosts", `["shop.example"]`)
-	auth := c.members[2].in.keys("Administrator", "--site", "shop")
+	auth := c.members[2].in.Keys("Administrator", "--site", "shop")
 	c.within("a site", answers(auth, http.StatusOK))
-	if _, stderr, err := c.members[2].in.try("", "site", "new", "shop"); err == nil || !strings.Contains(stderr, "exist") {
+	if _, stderr, err := c.members[2].in.Try("", "site", "new", "shop"); err == nil || !strings.Contains(stderr, "exist") {
 		t.Errorf("made twice: %v %s", err, stderr)
 	}
-	if _, stderr, err := c.members[2].in.try("", "site", "config", "shop", "set", "time_zone", `"Nowhere"`); err == nil || !strings.Contains(stderr, "time_zone") {
+	if _, stderr, err := c.members[2].in.Try("", "site", "config", "shop", "set", "time_zone", `"Nowhere"`); err == nil || !strings.Contains(stderr, "time_zone") {
 		t.Errorf("a wrong time zone: %v %s", err, stderr)
 	}
 	// Every server does what the one configuration says, now and later.
@@ -39,15 +41,15 @@ func TestSitesOfACluster(t *testing.T) {
 	on(0, "site", "config", "shop", "set", "rate_limit", "null")
 	c.within("that it has none", answers(auth, http.StatusOK))
 
-	late := &member{in: &installation{t: t, data: t.TempDir(), database: c.pg.url, env: c.members[0].in.env}, args: []string{"--log-level", "warn"}}
-	late.server = late.in.serve(late.args...)
-	if status := shop(auth)(late.server); status != http.StatusOK {
+	late := &member{in: &armaturetest.Installation{T: t, Data: t.TempDir(), Database: c.pg.url, Env: c.members[0].in.Env}, args: []string{"--log-level", "warn"}}
+	late.Server = late.in.Serve(late.args...)
+	if status := shop(auth)(late.Server); status != http.StatusOK {
 		t.Errorf("a server that comes later answers %d", status)
 	}
 	c.members = append(c.members, late)
-	want := c.members[0].in.run("site", "list")
+	want := c.members[0].in.Run("site", "list")
 	for i, m := range c.members {
-		if got := m.in.run("site", "list"); got != want || !strings.Contains(got, "shop.example") {
+		if got := m.in.Run("site", "list"); got != want || !strings.Contains(got, "shop.example") {
 			t.Errorf("machine %d lists\n%s", i, got)
 		}
 	}
@@ -62,23 +64,4 @@ func TestSitesOfACluster(t *testing.T) {
 	c.within("that another one is there", answers(auth, http.StatusUnauthorized)) // a key of the one before
 	on(0, "site", "drop", "shop", "--yes", "--erase")
 	c.within("that it is gone", answers(auth, none))
-}
-
-// on asks a site who is asking, and returns the status.
-func (s *server) on(host, auth string) int {
-	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+"/api/method/framework.auth.get_logged_user", nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r.Host = host
-	if auth != "" {
-		r.Header.Set("Authorization", auth)
-	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatalf("%v\n%s", err, s.log)
-	}
-	res.Body.Close()
-	return res.StatusCode
 }

@@ -4,13 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"armature/cmd/armature/armaturetest"
 	"armature/runtime/abi"
 )
 
 // TestCompletion: what the shell asks for while somebody types is answered with the
 // words of the contract and of the scaffolds.
 func TestCompletion(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
+	in := armaturetest.New(t)
 	for _, tt := range []struct {
 		typed []string
 		want  []string
@@ -22,14 +23,14 @@ func TestCompletion(t *testing.T) {
 		{[]string{"plugin", "revoke", "acme.x", "el"}, []string{"elevated"}},
 		{[]string{"plugin", "run", "a.b", "--verb", ""}, []string{"GET", "POST", "PUT", "DELETE"}},
 	} {
-		out := in.run(append([]string{"__complete"}, tt.typed...)...)
+		out := in.Run(append([]string{"__complete"}, tt.typed...)...)
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		got := lines[:len(lines)-1] // the last one tells the shell how to go on
 		if strings.Join(got, " ") != strings.Join(tt.want, " ") {
 			t.Errorf("%q: %q, want %q", tt.typed, got, tt.want)
 		}
 	}
-	words := in.run("__complete", "plugin", "approve", "acme.x", "")
+	words := in.Run("__complete", "plugin", "approve", "acme.x", "")
 	for _, name := range abi.Capabilities() {
 		free := strings.Contains(" "+strings.Join(abi.Free(), " ")+" ", " "+name+" ")
 		if strings.Contains("\n"+words, "\n"+name+"\n") == free {

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // attempt sends a request that may find nobody there; ok tells whether the
@@ -98,14 +100,14 @@ func (l *ledger) write(stop <-chan struct{}, urls func() string, auth, own strin
 }
 
 // check compares what is there with what was acknowledged.
-func (l *ledger) check(t *testing.T, s *server, writers []string) {
+func (l *ledger) check(t *testing.T, s *armaturetest.Server, writers []string) {
 	t.Helper()
 	there := map[string]bool{}
 	own := map[string]bool{}
 	for _, w := range writers {
 		own[w] = true
 	}
-	for _, o := range s.want("GET", `/api/resource/Order?fields=["name"]&limit_page_length=1000000`, nil).([]any) {
+	for _, o := range s.Want("GET", `/api/resource/Order?fields=["name"]&limit_page_length=1000000`, nil).([]any) {
 		name := o.(map[string]any)["name"].(string)
 		if there[name] {
 			t.Errorf("%s is there twice", name)
@@ -114,7 +116,7 @@ func (l *ledger) check(t *testing.T, s *server, writers []string) {
 	}
 	extra := 0
 	for name := range there {
-		doc := s.want("GET", "/api/resource/Order/"+name, nil).(map[string]any)
+		doc := s.Want("GET", "/api/resource/Order/"+name, nil).(map[string]any)
 		count, got := int(doc["count"].(float64)), len(doc["rows"].([]any))
 		if own[name] {
 			if count < l.changed[name] || count > l.attempted[name] || got != count%7 {
@@ -140,19 +142,19 @@ func (l *ledger) check(t *testing.T, s *server, writers []string) {
 }
 
 // prepareOrders makes the DocTypes and an order for each writer.
-func prepareOrders(s *server, writers int) (own []string) {
+func prepareOrders(s *armaturetest.Server, writers int) (own []string) {
 	field := func(name, typ string) map[string]any { return map[string]any{"fieldname": name, "fieldtype": typ} }
 	table := field("rows", "Table")
 	table["options"] = "Order Row"
-	s.want("POST", "/api/resource/DocType", map[string]any{"name": "Order Row", "module": "Shop", "custom": 1, "istable": 1,
+	s.Want("POST", "/api/resource/DocType", map[string]any{"name": "Order Row", "module": "Shop", "custom": 1, "istable": 1,
 		"fields": []any{field("item", "Data"), field("price", "Float"), field("n", "Int")}})
-	s.want("POST", "/api/resource/DocType", map[string]any{"name": "Order", "module": "Shop", "custom": 1, "autoname": "prompt",
+	s.Want("POST", "/api/resource/DocType", map[string]any{"name": "Order", "module": "Shop", "custom": 1, "autoname": "prompt",
 		"fields": []any{field("count", "Int"), field("day", "Date"), field("at", "Datetime"), field("hour", "Time"), field("note", "Text"),
 			field("rate", "Float"), field("secret", "Password"), field("extra", "JSON"), table},
 		"permissions": []any{map[string]any{"role": "System Manager", "read": 1, "write": 1, "create": 1, "delete": 1}}})
 	for w := range writers {
 		own = append(own, fmt.Sprintf("own%d", w))
-		s.want("POST", "/api/resource/Order", order(own[w], 0))
+		s.Want("POST", "/api/resource/Order", order(own[w], 0))
 	}
 	return own
 }
@@ -161,38 +163,38 @@ func prepareOrders(s *server, writers int) (own []string) {
 // has acknowledged is there afterwards, and nothing is there by halves.
 func TestKilledUnderLoad(t *testing.T) {
 	const rounds, writers, acksEach = 6, 8, 150
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		s := in.serve()
-		s.auth = in.keys("Administrator")
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
+		s := in.Serve()
+		s.Auth = in.Keys("Administrator")
 		own := prepareOrders(s, writers)
 		l := newLedger()
-		auth := s.auth
+		auth := s.Auth
 		for round := range rounds {
 			stop, work := make(chan struct{}), sync.WaitGroup{}
-			url := s.url
+			url := s.URL
 			until := l.acks.Load() + acksEach + int64(7*round)
 			for _, name := range own {
 				work.Go(func() { l.write(stop, func() string { return url }, auth, name, round) })
 			}
-			eventually(t, "the writers are at it", func() bool { return l.acks.Load() >= until })
-			s.kill()
+			armaturetest.Eventually(t, "the writers are at it", func() bool { return l.acks.Load() >= until })
+			s.Kill()
 			close(stop)
 			work.Wait()
-			s = in.serve()
-			s.auth = auth
+			s = in.Serve()
+			s.Auth = auth
 		}
 		l.check(t, s, own)
-		s.stop()
-		if in.database == "" {
-			checkIntegrity(t, filepath.Join(in.data, "sites", "default", "site.db"))
+		s.Stop()
+		if in.Database == "" {
+			checkIntegrity(t, filepath.Join(in.Data, "sites", "default", "site.db"))
 		}
 	})
 }
 
 // refuseFile sends a file for which there is no room.
-func refuseFile(t *testing.T, s *server) {
+func refuseFile(t *testing.T, s *armaturetest.Server) {
 	t.Helper()
-	status, answer := s.uploadAs("large.bin", s.auth, "/api/method/upload_file", bytes.Repeat([]byte("large"), 2<<20))
+	status, answer := s.UploadAs("large.bin", s.Auth, "/api/method/upload_file", bytes.Repeat([]byte("large"), 2<<20))
 	if status != http.StatusInsufficientStorage || answer["exc_type"] != "InsufficientStorageError" {
 		t.Errorf("a file on a full disk: %d %v", status, answer)
 	}
@@ -202,9 +204,9 @@ func refuseFile(t *testing.T, s *server) {
 // that was acknowledged, and is over when there is room again.
 func TestDiskFull(t *testing.T) {
 	disk := mountSmall(t, "48m")
-	in := &installation{t: t, data: filepath.Join(disk.dir, "data")}
-	s := in.serve("--log-level", "error")
-	s.auth = in.keys("Administrator")
+	in := &armaturetest.Installation{T: t, Data: filepath.Join(disk.dir, "data")}
+	s := in.Serve("--log-level", "error")
+	s.Auth = in.Keys("Administrator")
 	own := prepareOrders(s, 1)
 	fillDisk(t, disk.dir)
 	client := &http.Client{Timeout: 20 * time.Second}
@@ -216,7 +218,7 @@ func TestDiskFull(t *testing.T) {
 		name := fmt.Sprintf("o%d", n)
 		body := order(name, n%4)
 		body["note"] = strings.Repeat("x", 20_000)
-		status, answer, ok := attempt(client, s.url, s.auth, "POST", "/api/resource/Order", body)
+		status, answer, ok := attempt(client, s.URL, s.Auth, "POST", "/api/resource/Order", body)
 		switch {
 		case ok:
 			made[name] = true
@@ -228,47 +230,47 @@ func TestDiskFull(t *testing.T) {
 		}
 	}
 	// What is read needs no room.
-	if doc := s.want("GET", "/api/resource/Order/"+own[0], nil).(map[string]any); doc["name"] != own[0] {
+	if doc := s.Want("GET", "/api/resource/Order/"+own[0], nil).(map[string]any); doc["name"] != own[0] {
 		t.Errorf("read %v", doc)
 	}
-	if status, _ := s.callAs("", "GET", "/healthz", nil); status != http.StatusOK {
+	if status, _ := s.CallAs("", "GET", "/healthz", nil); status != http.StatusOK {
 		t.Errorf("healthz %d", status)
 	}
-	if status, answer := s.callAs("", "GET", "/readyz", nil); status != http.StatusServiceUnavailable || !strings.Contains(fmt.Sprint(answer["message"]), "full") {
+	if status, answer := s.CallAs("", "GET", "/readyz", nil); status != http.StatusServiceUnavailable || !strings.Contains(fmt.Sprint(answer["message"]), "full") {
 		t.Errorf("readyz %d %v", status, answer)
 	}
 	refuseFile(t, s)
 	freeDisk(t, disk.dir)
-	eventually(t, "it is ready again", func() bool {
-		status, _ := s.callAs("", "GET", "/readyz", nil)
+	armaturetest.Eventually(t, "it is ready again", func() bool {
+		status, _ := s.CallAs("", "GET", "/readyz", nil)
 		return status == http.StatusOK
 	})
-	eventually(t, "it writes again", func() bool {
-		_, _, ok := attempt(client, s.url, s.auth, "POST", "/api/resource/Order", order("after", 3))
+	armaturetest.Eventually(t, "it writes again", func() bool {
+		_, _, ok := attempt(client, s.URL, s.Auth, "POST", "/api/resource/Order", order("after", 3))
 		return ok
 	})
-	s.kill()
-	s2 := in.serve()
-	s2.auth = s.auth
+	s.Kill()
+	s2 := in.Serve()
+	s2.Auth = s.Auth
 	for name := range made {
-		doc := s2.want("GET", "/api/resource/Order/"+name, nil).(map[string]any)
+		doc := s2.Want("GET", "/api/resource/Order/"+name, nil).(map[string]any)
 		if float64(len(doc["rows"].([]any))) != doc["count"] {
 			t.Errorf("%s is half there", name)
 		}
 	}
 	t.Logf("%d orders acknowledged until the disk was full, all there; %d refused", len(made), refused)
-	s2.stop()
-	checkIntegrity(t, filepath.Join(in.data, "sites", "default", "site.db"))
+	s2.Stop()
+	checkIntegrity(t, filepath.Join(in.Data, "sites", "default", "site.db"))
 
 	// A disk that may not be written to is said at the start.
 	disk.readOnly(t, true)
-	if _, stderr, err := in.try("", "serve", "--listen", "127.0.0.1:0"); err == nil || !strings.Contains(stderr, "sites/default/site.db") {
+	if _, stderr, err := in.Try("", "serve", "--listen", "127.0.0.1:0"); err == nil || !strings.Contains(stderr, "sites/default/site.db") {
 		t.Errorf("on a read-only disk: %v\n%s", err, stderr)
 	} else {
 		t.Logf("a read-only disk: %s", strings.TrimSpace(stderr))
 	}
 	disk.readOnly(t, false)
-	s3 := in.serve()
-	s3.auth = s.auth
-	s3.want("GET", "/api/resource/Order/after", nil)
+	s3 := in.Serve()
+	s3.Auth = s.Auth
+	s3.Want("GET", "/api/resource/Order/after", nil)
 }

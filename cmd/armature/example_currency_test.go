@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // ratesService is a service of rates that can be told to fail.
@@ -48,14 +50,14 @@ func answers(status int, body string) http.HandlerFunc {
 // its sections.
 func TestExampleCurrency(t *testing.T) {
 	service := newRatesService(t)
-	in := &installation{t: t, data: t.TempDir()}
-	w := in.walk("RATES=" + service.host())
-	w.follow("currency", "Install", "Convert")
+	in := armaturetest.New(t)
+	w := in.Walk("RATES=" + service.host())
+	w.Follow("currency", "Install", "Convert")
 	if n := service.asked.Load(); n != 2 { // for EUR, and for XXX
 		t.Errorf("the service was asked %d times", n)
 	}
 	service.fail(answers(http.StatusBadGateway, ""))
-	w.follow("currency", "While the service is down")
+	w.Follow("currency", "While the service is down")
 	if n := service.asked.Load(); n != 3 { // for EUR anew; then it is left alone
 		t.Errorf("the service was asked %d times", n)
 	}
@@ -82,11 +84,11 @@ func TestExampleCurrencyErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			service := newRatesService(t)
 			service.fail(tt.how)
-			in := &installation{t: t, data: t.TempDir()}
-			w := in.walk("RATES=" + service.host())
-			w.follow("currency", "Install")
-			w.start()
-			status, answer := w.server.call("POST", "/api/method/acme.currency.convert", map[string]any{"amount": 1, "from": "EUR", "to": "USD"})
+			in := armaturetest.New(t)
+			w := in.Walk("RATES=" + service.host())
+			w.Follow("currency", "Install")
+			w.Start()
+			status, answer := w.Server.Call("POST", "/api/method/acme.currency.convert", map[string]any{"amount": 1, "from": "EUR", "to": "USD"})
 			if status != tt.status || answer["exc_type"] != tt.excType {
 				t.Errorf("%d %v", status, answer)
 			}

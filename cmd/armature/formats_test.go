@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // format is what a server of a released format has left, and what it answered
@@ -31,16 +33,16 @@ type format struct {
 
 // eachFormat runs a test on a copy of what every released format has left on
 // every database.
-func eachFormat(t *testing.T, test func(t *testing.T, in *installation, f *format)) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
+func eachFormat(t *testing.T, test func(t *testing.T, in *armaturetest.Installation, f *format)) {
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
 		for number := 1; number <= 2; number++ {
 			t.Run(fmt.Sprintf("format %d", number), func(t *testing.T) {
 				f := &format{Number: number}
 				copied := *in
-				copied.t, copied.data = t, t.TempDir()
-				copied.env = append(copied.env, fmt.Sprintf("ARMATURE_SECRET_KEY=%064d", number))
-				if in.database != "" {
-					copied.database = newDatabase(t, os.Getenv("ARMATURE_TEST_POSTGRES"))
+				copied.T, copied.Data = t, t.TempDir()
+				copied.Env = append(copied.Env, fmt.Sprintf("ARMATURE_SECRET_KEY=%064d", number))
+				if in.Database != "" {
+					copied.Database = armaturetest.NewDatabase(t, os.Getenv("ARMATURE_TEST_POSTGRES"))
 				}
 				f.unpack(t, &copied)
 				test(t, &copied, f)
@@ -49,10 +51,10 @@ func eachFormat(t *testing.T, test func(t *testing.T, in *installation, f *forma
 	})
 }
 
-func (f *format) unpack(t *testing.T, in *installation) {
+func (f *format) unpack(t *testing.T, in *armaturetest.Installation) {
 	t.Helper()
 	kind := "sqlite"
-	if in.database != "" {
+	if in.Database != "" {
 		kind = "postgres"
 	}
 	base := filepath.Join("testdata", "formats", fmt.Sprintf("%d-%s", f.Number, kind))
@@ -63,10 +65,10 @@ func (f *format) unpack(t *testing.T, in *installation) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("tar", "-xzf", base+".tar.gz", "-C", in.data, "--no-same-owner").CombinedOutput(); err != nil {
+	if out, err := exec.Command("tar", "-xzf", base+".tar.gz", "-C", in.Data, "--no-same-owner").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if in.database == "" {
+	if in.Database == "" {
 		return
 	}
 	file, err := os.Open(base + ".sql.gz")
@@ -82,7 +84,7 @@ func (f *format) unpack(t *testing.T, in *installation) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("pgx", in.database+"&default_query_exec_mode=simple_protocol")
+	db, err := sql.Open("pgx", in.Database+"&default_query_exec_mode=simple_protocol")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,72 +126,72 @@ func same(path string, then, now any) (differences []string) {
 // What a server of any released format has left is opened with every document,
 // file, user, key and secret as it was, and can be written to.
 func TestReleasedFormats(t *testing.T) {
-	eachFormat(t, func(t *testing.T, in *installation, f *format) {
-		s := in.serve()
-		s.auth = f.Authorization
+	eachFormat(t, func(t *testing.T, in *armaturetest.Installation, f *format) {
+		s := in.Serve()
+		s.Auth = f.Authorization
 		for path, then := range f.Answers {
-			for _, d := range same(path, then, s.want("GET", "/api"+path, nil)) {
+			for _, d := range same(path, then, s.Want("GET", "/api"+path, nil)) {
 				t.Error(d)
 			}
 		}
 		for i := 1; i <= 30; i++ {
-			got := s.want("GET", fmt.Sprintf("/api/method/framework.client.get_password?doctype=Book&name=Book%%20%d&fieldname=code", i), nil)
+			got := s.Want("GET", fmt.Sprintf("/api/method/framework.client.get_password?doctype=Book&name=Book%%20%d&fieldname=code", i), nil)
 			if got != fmt.Sprint("secret ", i) {
 				t.Errorf("the sealed secret of Book %d is %v", i, got)
 			}
 		}
 		password := fmt.Sprint("first-password-of-", f.Number)
-		if status, answer := s.callAs("", "POST", "/api/method/login", map[string]any{"usr": "Administrator", "pwd": password}); status != 200 {
+		if status, answer := s.CallAs("", "POST", "/api/method/login", map[string]any{"usr": "Administrator", "pwd": password}); status != 200 {
 			t.Errorf("login with the password of then: %d %v", status, answer)
 		}
 		for url, want := range map[string]string{f.Public: "public bytes of", f.Private: "private bytes of"} {
-			if got := s.bytes(url); got != fmt.Sprintf("%s %d\n", want, f.Number) {
+			if got := rawAnswer(s, url); got != fmt.Sprintf("%s %d\n", want, f.Number) {
 				t.Errorf("%s is %q", url, got)
 			}
 		}
 		if f.ClientID != "" {
-			if status, answer := s.callAs("", "GET", "/api/resource/OAuth%20Client/"+f.ClientID, nil); status == 200 {
+			if status, answer := s.CallAs("", "GET", "/api/resource/OAuth%20Client/"+f.ClientID, nil); status == 200 {
 				t.Errorf("anybody reads the OAuth client: %v", answer)
 			}
-			if client, _ := s.want("GET", "/api/resource/OAuth%20Client/"+f.ClientID, nil).(map[string]any); client["app_name"] != "Portal" {
+			if client, _ := s.Want("GET", "/api/resource/OAuth%20Client/"+f.ClientID, nil).(map[string]any); client["app_name"] != "Portal" {
 				t.Errorf("the OAuth client is %v", client)
 			}
 		}
-		book, _ := s.want("POST", "/api/resource/Book", map[string]any{"title": "New", "chapters": []any{map[string]any{"heading": "x"}}}).(map[string]any)
+		book, _ := s.Want("POST", "/api/resource/Book", map[string]any{"title": "New", "chapters": []any{map[string]any{"heading": "x"}}}).(map[string]any)
 		if book["name"] != "New" {
 			t.Errorf("a new document is %v", book)
 		}
-		s.stop()
+		s.Stop()
 		// The second start finds everything done, and the same.
-		s = in.serve()
-		s.auth = f.Authorization
+		s = in.Serve()
+		s.Auth = f.Authorization
 		for path, then := range f.Answers {
 			if strings.Contains(path, "?") {
 				continue // there is one more now
 			}
-			for _, d := range same(path, then, s.want("GET", "/api"+path, nil)) {
+			for _, d := range same(path, then, s.Want("GET", "/api"+path, nil)) {
 				t.Error("after a restart:", d)
 			}
 		}
 	})
 }
 
-// bytes fetches a file with the server's credentials.
-func (s *server) bytes(url string) string {
-	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), "GET", s.url+url, nil)
+// rawAnswer fetches a file with the server's credentials.
+func rawAnswer(s *armaturetest.Server, url string) string {
+	s.T.Helper()
+	r, err := http.NewRequestWithContext(s.T.Context(), "GET", s.URL+url, nil)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	r.Header.Set("Authorization", s.auth)
+	r.Header.Set("Authorization", s.Auth)
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return string(text)
 }
@@ -197,58 +199,58 @@ func (s *server) bytes(url string) string {
 // A DocType of the user's whose name is the platform's today stays the user's, and
 // what the platform would do with its own of that name is off.
 func TestNamesOfTheUser(t *testing.T) {
-	eachFormat(t, func(t *testing.T, in *installation, f *format) {
+	eachFormat(t, func(t *testing.T, in *armaturetest.Installation, f *format) {
 		if f.Number != 1 {
 			return // format 2 ships the name already
 		}
-		s := in.serve()
-		s.auth = f.Authorization
-		app, _ := s.want("GET", "/api/resource/Connected%20App/mine", nil).(map[string]any)
+		s := in.Serve()
+		s.Auth = f.Authorization
+		app, _ := s.Want("GET", "/api/resource/Connected%20App/mine", nil).(map[string]any)
 		if app["address"] != "https://example.org/mine" {
 			t.Errorf("the user's document is %v", app)
 		}
-		made, _ := s.want("POST", "/api/resource/Connected%20App", map[string]any{"name": "other", "address": "there"}).(map[string]any)
+		made, _ := s.Want("POST", "/api/resource/Connected%20App", map[string]any{"name": "other", "address": "there"}).(map[string]any)
 		if made["address"] != "there" || made["redirect_uri"] != nil {
 			t.Errorf("a new document of the user's DocType is %v", made)
 		}
-		if status, answer := s.call("GET", "/api/method/framework.integrations.connected_app.initiate_web_application_flow?connected_app=mine", nil); status/100 == 2 || status == 500 {
+		if status, answer := s.Call("GET", "/api/method/framework.integrations.connected_app.initiate_web_application_flow?connected_app=mine", nil); status/100 == 2 || status == 500 {
 			t.Errorf("the platform's method with the user's document: %d %v", status, answer)
 		}
-		if !strings.Contains(s.log.String(), "Connected App") {
-			t.Errorf("the log does not tell of the name:\n%s", s.log)
+		if !strings.Contains(s.Log.String(), "Connected App") {
+			t.Errorf("the log does not tell of the name:\n%s", s.Log)
 		}
 
 		// Renamed, the user's DocType makes room: the platform's is installed and what
 		// belongs to it is on, on this server and on every other, without a restart.
-		other := in.serve()
-		other.auth = f.Authorization
-		other.want("GET", "/api/resource/Connected%20App/mine", nil)
-		s.want("POST", "/api/method/framework.client.rename_doc", map[string]any{
+		other := in.Serve()
+		other.Auth = f.Authorization
+		other.Want("GET", "/api/resource/Connected%20App/mine", nil)
+		s.Want("POST", "/api/method/framework.client.rename_doc", map[string]any{
 			"doctype": "DocType", "old_name": "Connected App", "new_name": "My App",
 		})
-		for _, s := range []*server{s, other} {
-			eventually(t, "the platform's DocType is there", func() bool {
-				status, answer := s.call("GET", "/api/resource/DocType/Connected%20App", nil)
+		for _, s := range []*armaturetest.Server{s, other} {
+			armaturetest.Eventually(t, "the platform's DocType is there", func() bool {
+				status, answer := s.Call("GET", "/api/resource/DocType/Connected%20App", nil)
 				doc, _ := answer["data"].(map[string]any)
 				return status == 200 && doc["custom"] == 0.0
 			})
-			eventually(t, "the user's document is there under the new name", func() bool {
-				status, answer := s.call("GET", "/api/resource/My%20App/mine", nil)
+			armaturetest.Eventually(t, "the user's document is there under the new name", func() bool {
+				status, answer := s.Call("GET", "/api/resource/My%20App/mine", nil)
 				mine, _ := answer["data"].(map[string]any)
 				return status == 200 && mine["address"] == "https://example.org/mine"
 			})
 		}
-		made, _ = other.want("POST", "/api/resource/Connected%20App", map[string]any{"provider_name": "There"}).(map[string]any)
+		made, _ = other.Want("POST", "/api/resource/Connected%20App", map[string]any{"provider_name": "There"}).(map[string]any)
 		if made["redirect_uri"] == nil {
 			t.Errorf("a document of the platform's DocType is %v", made)
 		}
 		name, _ := made["name"].(string)
-		if status, answer := s.call("GET", "/api/method/framework.integrations.doctype.connected_app.connected_app.has_token?connected_app="+name, nil); status != 200 {
+		if status, answer := s.Call("GET", "/api/method/framework.integrations.doctype.connected_app.connected_app.has_token?connected_app="+name, nil); status != 200 {
 			t.Errorf("the platform's method: %d %v", status, answer)
 		}
-		s.stop()
-		other.stop()
-		if d := in.doctor(); d.says("names", "Connected App") != 0 {
+		s.Stop()
+		other.Stop()
+		if d := doctor(in); d.says("names", "Connected App") != 0 {
 			t.Errorf("the doctor says %+v", d)
 		}
 	})
@@ -256,11 +258,11 @@ func TestNamesOfTheUser(t *testing.T) {
 
 // Names that the platform keeps for itself cannot be had, in whichever case.
 func TestReservedNames(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
-	s := in.serve()
-	s.auth = in.keys("Administrator")
+	in := armaturetest.New(t)
+	s := in.Serve()
+	s.Auth = in.Keys("Administrator")
 	for _, name := range []string{"Login Failure", "password reset", "Email Template", "JOB", "Site Secret"} {
-		status, answer := s.call("POST", "/api/resource/DocType", map[string]any{
+		status, answer := s.Call("POST", "/api/resource/DocType", map[string]any{
 			"name": name, "module": "Library", "custom": 1, "fields": []any{map[string]any{"fieldname": "a", "fieldtype": "Data"}},
 		})
 		if status != 417 || answer["exc_type"] != "NameError" {
@@ -272,40 +274,40 @@ func TestReservedNames(t *testing.T) {
 // A site whose database is missing does not begin with an empty one, and the others
 // are served.
 func TestDatabaseMissing(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
-	in.run("site", "new", "other")
-	in.run("site", "config", "other", "set", "hosts", `["other.example"]`)
-	s := in.serve()
-	s.auth = in.keys("Administrator")
-	s.want("POST", "/api/resource/ToDo", map[string]any{"description": "kept"})
-	s.stop()
-	file := filepath.Join(in.data, "sites", "default", "site.db")
+	in := armaturetest.New(t)
+	in.Run("site", "new", "other")
+	in.Run("site", "config", "other", "set", "hosts", `["other.example"]`)
+	s := in.Serve()
+	s.Auth = in.Keys("Administrator")
+	s.Want("POST", "/api/resource/ToDo", map[string]any{"description": "kept"})
+	s.Stop()
+	file := filepath.Join(in.Data, "sites", "default", "site.db")
 	if err := os.Rename(file, file+".away"); err != nil {
 		t.Fatal(err)
 	}
-	s = in.serve()
-	if status, answer := s.callAs("", "GET", "/api/resource/ToDo", nil); status != 503 || answer["exc_type"] != "SiteDatabaseMissingError" {
+	s = in.Serve()
+	if status, answer := s.CallAs("", "GET", "/api/resource/ToDo", nil); status != 503 || answer["exc_type"] != "SiteDatabaseMissingError" {
 		t.Errorf("without the database: %d %v", status, answer)
 	}
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Errorf("there is a database again: %v", err)
 	}
-	s.stop()
+	s.Stop()
 	if err := os.Rename(file+".away", file); err != nil {
 		t.Fatal(err)
 	}
-	s = in.serve()
-	s.auth = in.keys("Administrator")
-	if todos, _ := s.want("GET", "/api/resource/ToDo", nil).([]any); len(todos) != 1 {
+	s = in.Serve()
+	s.Auth = in.Keys("Administrator")
+	if todos, _ := s.Want("GET", "/api/resource/ToDo", nil).([]any); len(todos) != 1 {
 		t.Errorf("with the database back: %v", todos)
 	}
-	s.stop()
+	s.Stop()
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	s = in.serve("--recreate")
-	s.auth = in.keys("Administrator", "--recreate")
-	if todos, _ := s.want("GET", "/api/resource/ToDo", nil).([]any); len(todos) != 0 {
+	s = in.Serve("--recreate")
+	s.Auth = in.Keys("Administrator", "--recreate")
+	if todos, _ := s.Want("GET", "/api/resource/ToDo", nil).([]any); len(todos) != 0 {
 		t.Errorf("with --recreate: %v", todos)
 	}
 }

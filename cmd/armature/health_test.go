@@ -9,16 +9,18 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 func TestMetrics(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
-	s := in.serve("--metrics-token", "of the collector")
-	s.auth = in.keys("Administrator")
-	s.want("GET", "/api/resource/ToDo", nil)
+	in := armaturetest.New(t)
+	s := in.Serve("--metrics-token", "of the collector")
+	s.Auth = in.Keys("Administrator")
+	s.Want("GET", "/api/resource/ToDo", nil)
 	get := func(path string, header map[string]string) (int, string) {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), "GET", s.url+path, nil)
+		r, err := http.NewRequestWithContext(t.Context(), "GET", s.URL+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,28 +61,28 @@ func TestReadyFollowsTheDatabase(t *testing.T) {
 	case database == "":
 		t.Skip("ARMATURE_TEST_POSTGRES is not set")
 	}
-	u, err := url.Parse(newDatabase(t, database))
+	u, err := url.Parse(armaturetest.NewDatabase(t, database))
 	if err != nil {
 		t.Fatal(err)
 	}
 	wire := newWire(t, u.Host)
 	u.Host = wire.addr
-	in := &installation{t: t, data: t.TempDir(), database: u.String()}
-	s := in.serve()
+	in := &armaturetest.Installation{T: t, Data: t.TempDir(), Database: u.String()}
+	s := in.Serve()
 	status := func(path string) int {
-		n, _ := s.callAs("", "GET", path, nil)
+		n, _ := s.CallAs("", "GET", path, nil)
 		return n
 	}
 	if n := status("/readyz"); n != http.StatusOK {
 		t.Fatalf("at first: %d", n)
 	}
 	wire.cut()
-	eventually(t, "without its database it is not ready", func() bool { return status("/readyz") == http.StatusServiceUnavailable })
+	armaturetest.Eventually(t, "without its database it is not ready", func() bool { return status("/readyz") == http.StatusServiceUnavailable })
 	if n := status("/healthz"); n != http.StatusOK {
 		t.Errorf("it is not alive: %d", n)
 	}
 	wire.mend()
-	eventually(t, "with its database it is ready", func() bool { return status("/readyz") == http.StatusOK })
+	armaturetest.Eventually(t, "with its database it is ready", func() bool { return status("/readyz") == http.StatusOK })
 }
 
 // wire passes connections on, until it is cut.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"armature/cmd/armature/armaturetest"
 	"armature/plugins/plugintest"
 )
 
@@ -73,27 +74,27 @@ func (v visitor) want(verb, target, host, auth string, body any) string {
 // TestSitesAreIsolated fills one site and tries to reach what it has from
 // another one in the same process.
 func TestSitesAreIsolated(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
 		for _, name := range []string{"alpha", "beta"} {
-			in.run("site", "new", name)
-			in.run("site", "config", name, "set", "hosts", `["`+name+`.example"]`)
-			in.run("user", "add", "jane@example.com", "--site", name, "--role", "System Manager")
+			in.Run("site", "new", name)
+			in.Run("site", "config", name, "set", "hosts", `["`+name+`.example"]`)
+			in.Run("user", "add", "jane@example.com", "--site", name, "--role", "System Manager")
 		}
 		key := func(site string) string {
 			var keys struct {
 				Key    string `json:"api_key"`
 				Secret string `json:"api_secret"`
 			}
-			if err := json.Unmarshal([]byte(in.run("user", "keys", "jane@example.com", "--site", site)), &keys); err != nil {
+			if err := json.Unmarshal([]byte(in.Run("user", "keys", "jane@example.com", "--site", site)), &keys); err != nil {
 				t.Fatal(err)
 			}
 			return "token " + keys.Key + ":" + keys.Secret
 		}
-		if _, stderr, err := in.try("a pass phrase of "+marker+"\n", "user", "password", "jane@example.com", "--site", "alpha"); err != nil {
+		if _, stderr, err := in.Try("a pass phrase of "+marker+"\n", "user", "password", "jane@example.com", "--site", "alpha"); err != nil {
 			t.Fatal(stderr)
 		}
-		s := in.serve("--log-level", "warn")
-		v := visitor{t, strings.TrimPrefix(s.url, "http://")}
+		s := in.Serve("--log-level", "warn")
+		v := visitor{t, strings.TrimPrefix(s.URL, "http://")}
 		alpha, beta := key("alpha"), key("beta")
 		const a, b = "alpha.example", "beta.example"
 
@@ -233,8 +234,8 @@ func TestSitesAreIsolated(t *testing.T) {
 		if _, answer := v.send("GET", "/metrics", b, nil, ""); strings.Contains(answer, marker) {
 			t.Error("the metrics show what is alpha's")
 		}
-		in.run("site", "config", "alpha", "set", "rate_limit", `{"limit": 0.000001, "window": 3600}`)
-		eventually(t, "alpha's budget is spent", func() bool {
+		in.Run("site", "config", "alpha", "set", "rate_limit", `{"limit": 0.000001, "window": 3600}`)
+		armaturetest.Eventually(t, "alpha's budget is spent", func() bool {
 			status, _ := v.send("GET", me, a, []string{"Authorization: " + alpha}, "")
 			return status == http.StatusTooManyRequests
 		})
@@ -242,15 +243,15 @@ func TestSitesAreIsolated(t *testing.T) {
 			t.Errorf("alpha's budget is beta's: %s", answer)
 		}
 		// Alpha is gone, and beta is not.
-		in.run("site", "drop", "alpha", "--yes")
-		eventually(t, "alpha is gone", func() bool {
+		in.Run("site", "drop", "alpha", "--yes")
+		armaturetest.Eventually(t, "alpha is gone", func() bool {
 			status, _ := v.send("GET", me, a, []string{"Authorization: " + alpha}, "")
 			return status == http.StatusNotFound
 		})
 		if status, _ := v.send("GET", me, b, []string{"Authorization: " + beta}, ""); status != http.StatusOK {
 			t.Error("beta went with alpha")
 		}
-		if log := s.log.String(); strings.Contains(log, marker) {
+		if log := s.Log.String(); strings.Contains(log, marker) {
 			t.Errorf("the log shows what is alpha's:\n%s", log)
 		}
 	})

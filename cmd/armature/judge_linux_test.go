@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"armature/cmd/armature/armaturetest"
 	"armature/core/store/judge"
 )
 
@@ -55,17 +56,17 @@ func TestJudge(t *testing.T) {
 		}
 	}
 	t.Run("SQLite", func(t *testing.T) {
-		in := &installation{t: t, data: t.TempDir()}
-		in.drop("judge.lists.js", judgedPlugin)
+		in := armaturetest.New(t)
+		in.Drop("judge.lists.js", judgedPlugin)
 		m := &member{in: in, args: []string{"--listen", freeAddress(t), "--log-level", "warn"}}
-		m.server = in.serve(m.args...)
+		m.Server = in.Serve(m.args...)
 		c := &cluster{t: t, members: []*member{m}}
 		c.judge(length)
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		c := newCluster(t, 2)
 		for _, m := range c.members {
-			m.in.drop("judge.lists.js", judgedPlugin)
+			m.in.Drop("judge.lists.js", judgedPlugin)
 		}
 		c.start()
 		c.judge(length)
@@ -75,11 +76,11 @@ func TestJudge(t *testing.T) {
 func (c *cluster) judge(length time.Duration) {
 	t := c.t
 	t.Helper()
-	w := &witness{t: t, auth: c.members[0].in.keys("Administrator")}
+	w := &witness{t: t, auth: c.members[0].in.Keys("Administrator")}
 	for _, m := range c.members {
-		w.urls = append(w.urls, m.url)
-		eventually(t, "the plugin serves", func() bool {
-			status, _, err := w.send(m.url, "GET", "/api/method/judge.lists.look?keys=[]", nil)
+		w.urls = append(w.urls, m.URL)
+		armaturetest.Eventually(t, "the plugin serves", func() bool {
+			status, _, err := w.send(m.URL, "GET", "/api/method/judge.lists.look?keys=[]", nil)
 			return err == nil && status == http.StatusOK
 		})
 	}
@@ -105,8 +106,8 @@ func (c *cluster) judge(length time.Duration) {
 			continue
 		}
 		m := c.members[round/2%len(c.members)]
-		m.kill()
-		m.server = m.in.serve(m.args...)
+		m.Kill()
+		m.Server = m.in.Serve(m.args...)
 	}
 	close(stop)
 	work.Wait()
@@ -281,7 +282,7 @@ func (w *witness) last() {
 	for len(ops) > 0 {
 		some := ops[:min(50, len(ops))]
 		ops = ops[len(some):]
-		eventually(w.t, "the lists are read", func() bool {
+		armaturetest.Eventually(w.t, "the lists are read", func() bool {
 			before := len(w.history)
 			w.look("last", w.urls[0], some)
 			return len(w.history) > before && w.history[len(w.history)-1].Outcome == judge.Done

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"armature/cmd/armature/armaturetest"
 	"armature/plugins/bundle"
 	"armature/runtime/wasmtest"
 )
@@ -74,8 +75,9 @@ const greedy = `(module
 
 var greedyMethods = []string{"work", "grow", "deep", "ask", "hear", "say", "chat", "fetch"}
 
-// greedyBundle is greedy as acme.greedy, which asks to reach the host.
-func greedyBundle(t *testing.T, host string) []byte {
+// greedyBundle is greedy as acme.greedy, which asks to reach the host, and for limits
+// beside the usual ones.
+func greedyBundle(t *testing.T, host string, limits map[string]any) []byte {
 	t.Helper()
 	wasm, err := wasmtest.Assemble(greedy)
 	if err != nil {
@@ -87,7 +89,7 @@ func greedyBundle(t *testing.T, host string) []byte {
 	}
 	text, err := json.Marshal(map[string]any{
 		"name": "acme.greedy", "version": "1", "abi": 1, "methods": methods,
-		"optional_grants": []string{"http_fetch"}, "allowed_hosts": []string{host},
+		"optional_grants": []string{"http_fetch"}, "allowed_hosts": []string{host}, "limits": limits,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -104,23 +106,23 @@ func TestLimitsOfSite(t *testing.T) {
 	outside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer outside.Close()
 	host := strings.TrimPrefix(outside.URL, "http://")
-	wasm := greedyBundle(t, host)
-	in := &installation{t: t, data: t.TempDir()}
-	s := in.serve()
-	s.auth = in.keys("Administrator")
-	s.install(wasm)
-	in.run("plugin", "approve", "acme.greedy")
-	set := func(key, value string) { t.Helper(); in.run("site", "config", "default", "set", key, value) }
+	wasm := greedyBundle(t, host, nil)
+	in := armaturetest.New(t)
+	s := in.Serve()
+	s.Auth = in.Keys("Administrator")
+	s.Install(wasm)
+	in.Run("plugin", "approve", "acme.greedy")
+	set := func(key, value string) { t.Helper(); in.Run("site", "config", "default", "set", key, value) }
 	set("allowed_private_hosts", `["`+host+`"]`)
 	call := func(method string) (int, string) {
 		args := map[string]any{}
 		if method == "fetch" || method == "say" {
 			args["url"] = outside.URL
 		}
-		status, answer := s.call("POST", "/api/method/acme.greedy."+method, args)
+		status, answer := s.Call("POST", "/api/method/acme.greedy."+method, args)
 		return status, fmt.Sprint(answer["exc_type"])
 	}
-	eventually(t, "the private host is allowed", func() bool {
+	armaturetest.Eventually(t, "the private host is allowed", func() bool {
 		status, _ := call("fetch")
 		return status == http.StatusOK
 	})
@@ -149,13 +151,13 @@ func TestLimitsOfSite(t *testing.T) {
 		{"fetch", `{"http": 1}`, http.StatusInternalServerError, "ResourceExhaustedError"},
 	} {
 		set("plugin_limits", tt.limits)
-		eventually(t, tt.method+" meets "+tt.limits, func() bool {
+		armaturetest.Eventually(t, tt.method+" meets "+tt.limits, func() bool {
 			status, excType := call(tt.method)
 			return status == tt.status && excType == tt.excType
 		})
 	}
 	set("plugin_limits", "null")
-	eventually(t, "everything is free again", func() bool {
+	armaturetest.Eventually(t, "everything is free again", func() bool {
 		status, _ := call("fetch")
 		return status == http.StatusOK
 	})
@@ -163,32 +165,32 @@ func TestLimitsOfSite(t *testing.T) {
 
 	// Log lines over the limit are left out, which is no error.
 	set("plugin_limits", `{"log": 50}`)
-	eventually(t, "chat meets a limit", func() bool {
+	armaturetest.Eventually(t, "chat meets a limit", func() bool {
 		call("chat")
-		last := s.want("GET", "/api/method/framework.plugins.logs?plugin=acme.greedy&lines=1", nil).([]any)[0].(map[string]any)
+		last := s.Want("GET", "/api/method/framework.plugins.logs?plugin=acme.greedy&lines=1", nil).([]any)[0].(map[string]any)
 		return last["cut"] == true && last["msg"] == "1234567890"
 	})
 
 	// What makes no sense is refused by name.
 	for _, wrong := range []string{`{"memroy": 5}`, `{"memory": "1M"}`, `[]`} {
-		if _, stderr, err := in.try("", "site", "config", "default", "set", "plugin_limits", wrong); err == nil || !strings.Contains(stderr, "plugin_limits") {
+		if _, stderr, err := in.Try("", "site", "config", "default", "set", "plugin_limits", wrong); err == nil || !strings.Contains(stderr, "plugin_limits") {
 			t.Errorf("%s was taken: %v %s", wrong, err, stderr)
 		}
 	}
 	for key, wrong := range map[string]string{"allowed_private_hosts": `["http://10.0.0.5/"]`, "record_failed_calls": `"yes"`, "plugins": `[]`} {
-		if _, stderr, err := in.try("", "site", "config", "default", "set", key, wrong); err == nil || !strings.Contains(stderr, key) {
+		if _, stderr, err := in.Try("", "site", "config", "default", "set", key, wrong); err == nil || !strings.Contains(stderr, key) {
 			t.Errorf("%s for %s was taken: %v %s", wrong, key, err, stderr)
 		}
 	}
 }
 
 // twoSites is an installation with a site default and one for other.example.
-func twoSites(t *testing.T) *installation {
+func twoSites(t *testing.T) *armaturetest.Installation {
 	t.Helper()
-	in := &installation{t: t, data: t.TempDir()}
-	in.run("site", "new", "default")
-	in.run("site", "new", "other")
-	in.run("site", "config", "other", "set", "hosts", `["other.example"]`)
+	in := armaturetest.New(t)
+	in.Run("site", "new", "default")
+	in.Run("site", "new", "other")
+	in.Run("site", "config", "other", "set", "hosts", `["other.example"]`)
 	return in
 }
 
@@ -196,15 +198,15 @@ func twoSites(t *testing.T) *installation {
 // run until the window is over; the other sites' do.
 func TestBudgetOfPlugin(t *testing.T) {
 	in := twoSites(t)
-	if err := os.WriteFile(filepath.Join(in.data, "plugins", "greedy.wasm"), greedyBundle(t, "a.example"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(in.Data, "plugins", "greedy.wasm"), greedyBundle(t, "a.example", nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := in.serve()
-	s.auth = in.keys("Administrator")
-	other := in.keys("Administrator", "--site", "other")
+	s := in.Serve()
+	s.Auth = in.Keys("Administrator")
+	other := in.Keys("Administrator", "--site", "other")
 	callAs := func(host, auth string) (*http.Response, string) {
 		t.Helper()
-		r, err := http.NewRequest(http.MethodPost, s.url+"/api/method/acme.greedy.work", nil)
+		r, err := http.NewRequest(http.MethodPost, s.URL+"/api/method/acme.greedy.work", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,10 +223,10 @@ func TestBudgetOfPlugin(t *testing.T) {
 		}
 		return resp, fmt.Sprint(answer["exc_type"])
 	}
-	call := func() (*http.Response, string) { t.Helper(); return callAs("", s.auth) }
+	call := func() (*http.Response, string) { t.Helper(); return callAs("", s.Auth) }
 	calls := func() string {
 		t.Helper()
-		resp, err := http.Get(s.url + "/metrics")
+		resp, err := http.Get(s.URL + "/metrics")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,10 +243,10 @@ func TestBudgetOfPlugin(t *testing.T) {
 	}
 	// A call is some 4 ms of counted work: the third finds nothing left. The
 	// window is a year, so none ends meanwhile.
-	in.run("site", "config", "default", "set", "budgets", `{"plugins": {"acme.greedy": {"limit": 0.005, "window": 31536000}}}`)
+	in.Run("site", "config", "default", "set", "budgets", `{"plugins": {"acme.greedy": {"limit": 0.005, "window": 31536000}}}`)
 	var refused *http.Response
 	var excType string
-	eventually(t, "the budget is used up", func() bool {
+	armaturetest.Eventually(t, "the budget is used up", func() bool {
 		refused, excType = call()
 		return refused.StatusCode != http.StatusOK
 	})
@@ -266,11 +268,11 @@ func TestBudgetOfPlugin(t *testing.T) {
 	if resp, excType := callAs("other.example", other); resp.StatusCode != http.StatusOK {
 		t.Errorf("on the other site: %d %s", resp.StatusCode, excType)
 	}
-	if me := s.want("GET", "/api/method/framework.auth.get_logged_user", nil); me != "Administrator" {
+	if me := s.Want("GET", "/api/method/framework.auth.get_logged_user", nil); me != "Administrator" {
 		t.Errorf("other methods: %v", me)
 	}
-	in.run("site", "config", "default", "set", "budgets", "null")
-	eventually(t, "it is free again", func() bool {
+	in.Run("site", "config", "default", "set", "budgets", "null")
+	armaturetest.Eventually(t, "it is free again", func() bool {
 		resp, _ := call()
 		return resp.StatusCode == http.StatusOK
 	})
@@ -280,13 +282,15 @@ func TestBudgetOfPlugin(t *testing.T) {
 // them than there are processors, another site's calls get their turns.
 func TestNoisySite(t *testing.T) {
 	in := twoSites(t)
-	if err := os.WriteFile(filepath.Join(in.data, "plugins", "greedy.wasm"), greedyBundle(t, "a.example"), 0o600); err != nil {
+	// Processor time ends them, on a busy machine, too, where the clock would be first.
+	limits := map[string]any{"cpu_ms": 400, "wall_ms": 60000}
+	if err := os.WriteFile(filepath.Join(in.Data, "plugins", "greedy.wasm"), greedyBundle(t, "a.example", limits), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := in.serve()
-	noisy, quiet := in.keys("Administrator"), in.keys("Administrator", "--site", "other")
+	s := in.Serve()
+	noisy, quiet := in.Keys("Administrator"), in.Keys("Administrator", "--site", "other")
 	call := func(host, auth, method string) int {
-		r, err := http.NewRequest(http.MethodPost, s.url+"/api/method/acme.greedy."+method, nil)
+		r, err := http.NewRequest(http.MethodPost, s.URL+"/api/method/acme.greedy."+method, nil)
 		if err != nil {
 			t.Error(err)
 			return 0
@@ -302,7 +306,7 @@ func TestNoisySite(t *testing.T) {
 		return resp.StatusCode
 	}
 	waited := func() (sum float64) {
-		resp, err := http.Get(s.url + "/metrics")
+		resp, err := http.Get(s.URL + "/metrics")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +317,7 @@ func TestNoisySite(t *testing.T) {
 		return sum
 	}
 
-	// Twelve guests want 400 turns each, a call of the quiet site 20. In one queue
+	// Twelve guests want 1600 turns each, a call of the quiet site 20. In one queue
 	// for all, its turns would come after as many of each of the twelve.
 	const guests = 12
 	ended := make(chan int, guests)

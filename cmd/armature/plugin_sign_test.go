@@ -7,19 +7,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // signing is a folder in which somebody writes and signs plugins.
 type signing struct {
 	t   *testing.T
-	in  *installation
+	in  *armaturetest.Installation
 	dir string
 }
 
 // key makes a key and returns the public one.
 func (w *signing) key(name string) string {
 	w.t.Helper()
-	w.in.run("plugin", "keygen", filepath.Join(w.dir, name), "--no-passphrase")
+	w.in.Run("plugin", "keygen", filepath.Join(w.dir, name), "--no-passphrase")
 	info, err := os.Stat(filepath.Join(w.dir, name))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		w.t.Fatalf("%v %v", info, err)
@@ -41,9 +43,9 @@ func (w *signing) bundle(version, key string) []byte {
 	}
 	out := filepath.Join(w.dir, "out.wasm")
 	if key == "" {
-		w.in.run("plugin", "build", source, "-o", out)
+		w.in.Run("plugin", "build", source, "-o", out)
 	} else {
-		w.in.run("plugin", "sign", source, "--key", filepath.Join(w.dir, key), "-o", out)
+		w.in.Run("plugin", "sign", source, "--key", filepath.Join(w.dir, key), "-o", out)
 	}
 	wasm, err := os.ReadFile(out)
 	if err != nil {
@@ -56,20 +58,20 @@ func (w *signing) bundle(version, key string) []byte {
 // approves just that, what was changed is refused, and a site may take the plugins
 // of named publishers alone.
 func TestSignedPlugins(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		s := in.serve()
-		s.auth = in.keys("Administrator")
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
+		s := in.Serve()
+		s.Auth = in.Keys("Administrator")
 		w := &signing{t, in, t.TempDir()}
 		ours, theirs := w.key("ours"), w.key("theirs")
 		serves := func(want string) {
 			t.Helper()
-			if _, answer := s.call("GET", "/api/method/acme.s.v", nil); answer["message"] != want {
+			if _, answer := s.Call("GET", "/api/method/acme.s.v", nil); answer["message"] != want {
 				t.Errorf("%v serves, want %q", answer, want)
 			}
 		}
 		waits := func(wasm []byte, entry string) {
 			t.Helper()
-			done := s.install(wasm)
+			done := s.Install(wasm)
 			list, _ := done["grants_waiting"].([]any)
 			if done["pending"] != true || !slices.Contains(list, any(entry)) {
 				t.Errorf("pending %v, waits for %v, want %s", done["pending"], list, entry)
@@ -77,12 +79,12 @@ func TestSignedPlugins(t *testing.T) {
 		}
 		approve := func(entry string) {
 			t.Helper()
-			s.want("POST", "/api/method/framework.plugins.approve", args{"plugin": "acme.s", "grants": []string{entry}})
+			s.Want("POST", "/api/method/framework.plugins.approve", args{"plugin": "acme.s", "grants": []string{entry}})
 		}
-		if done := s.install(w.bundle("1.0.0", "ours")); done["publisher"] != ours || done["status"] != "Active" {
+		if done := s.Install(w.bundle("1.0.0", "ours")); done["publisher"] != ours || done["status"] != "Active" {
 			t.Fatalf("%v", done)
 		}
-		s.install(w.bundle("1.1.0", "ours"))
+		s.Install(w.bundle("1.1.0", "ours"))
 		serves("1.1.0 ours")
 		waits(w.bundle("1.2.0", "theirs"), "publisher:"+theirs)
 		waits(w.bundle("1.2.0", ""), "publisher:none")
@@ -90,12 +92,12 @@ func TestSignedPlugins(t *testing.T) {
 		serves("1.1.0 ours")
 		approve("version:1.0.0")
 		serves("1.0.0 ours")
-		s.install(w.bundle("1.1.0", "ours"))
+		s.Install(w.bundle("1.1.0", "ours"))
 		waits(w.bundle("1.0.0", "ours"), "version:1.0.0") // approved once is not approved for ever
 		waits(w.bundle("1.3.0", "theirs"), "publisher:"+theirs)
 		approve("publisher:" + theirs)
 		serves("1.3.0 theirs")
-		list := s.want("GET", "/api/method/framework.plugins.list?plugin=acme.s", nil).([]any)[0].(map[string]any)
+		list := s.Want("GET", "/api/method/framework.plugins.list?plugin=acme.s", nil).([]any)[0].(map[string]any)
 		if list["publisher"] != theirs || list["status"] != "Active" {
 			t.Errorf("%v", list)
 		}
@@ -105,20 +107,20 @@ func TestSignedPlugins(t *testing.T) {
 		at := strings.Index(string(bad), `return "1.4.0`)
 		bad[at+8] = '7'
 		for _, wasm := range [][]byte{bad, slices.Concat(good, good[strings.LastIndex(string(good), "armature.signature")-4:])} {
-			status, answer := s.upload(s.auth, "/api/method/framework.plugins.install", wasm)
+			status, answer := s.Upload(s.Auth, "/api/method/framework.plugins.install", wasm)
 			if status != http.StatusExpectationFailed {
 				t.Errorf("a changed plugin: %d %v", status, answer)
 			}
 		}
 		serves("1.3.0 theirs")
 
-		in.run("site", "config", "default", "set", "plugin_publishers", `["`+ours+`"]`)
-		eventually(t, "what others have signed serves no more", func() bool {
-			status, _ := s.call("GET", "/api/method/acme.s.v", nil)
+		in.Run("site", "config", "default", "set", "plugin_publishers", `["`+ours+`"]`)
+		armaturetest.Eventually(t, "what others have signed serves no more", func() bool {
+			status, _ := s.Call("GET", "/api/method/acme.s.v", nil)
 			return status != http.StatusOK
 		})
 		for key, word := range map[string]string{"": "not signed", "theirs": theirs} {
-			status, answer := s.upload(s.auth, "/api/method/framework.plugins.install", w.bundle("2.0.0", key))
+			status, answer := s.Upload(s.Auth, "/api/method/framework.plugins.install", w.bundle("2.0.0", key))
 			if text, _ := answer["exception"].(string); status != http.StatusForbidden || !strings.Contains(text, word) {
 				t.Errorf("signed with %q: %d %v", key, status, answer)
 			}
@@ -132,13 +134,13 @@ func TestSignedPlugins(t *testing.T) {
 // TestSignedInFolder: a plugin in a folder that another key has signed waits, the
 // version before goes on serving, and a server may ask for named publishers.
 func TestSignedInFolder(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
 		w := &signing{t, in, t.TempDir()}
 		ours := w.key("ours")
 		w.key("theirs")
 		put := func(wasm []byte) {
 			t.Helper()
-			file := filepath.Join(in.plugins(), "acme.s.wasm")
+			file := filepath.Join(in.Plugins(), "acme.s.wasm")
 			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -150,32 +152,32 @@ func TestSignedInFolder(t *testing.T) {
 			}
 		}
 		put(w.bundle("1.0.0", "ours"))
-		s := in.serve()
-		s.auth = in.keys("Administrator")
+		s := in.Serve()
+		s.Auth = in.Keys("Administrator")
 		serves := func(want string) {
 			t.Helper()
-			eventually(t, want+" serves", func() bool {
-				_, answer := s.call("GET", "/api/method/acme.s.v", nil)
+			armaturetest.Eventually(t, want+" serves", func() bool {
+				_, answer := s.Call("GET", "/api/method/acme.s.v", nil)
 				return answer["message"] == want
 			})
 		}
 		serves("1.0.0 ours")
 		put(w.bundle("1.1.0", "theirs"))
-		eventually(t, "the other key waits", func() bool {
-			list := s.want("GET", "/api/method/framework.plugins.list?plugin=acme.s", nil).([]any)[0].(map[string]any)
+		armaturetest.Eventually(t, "the other key waits", func() bool {
+			list := s.Want("GET", "/api/method/framework.plugins.list?plugin=acme.s", nil).([]any)[0].(map[string]any)
 			return list["pending_version"] == "1.1.0"
 		})
 		serves("1.0.0 ours")
-		in.run("plugin", "approve", "acme.s")
+		in.Run("plugin", "approve", "acme.s")
 		serves("1.1.0 theirs")
-		s.stop()
+		s.Stop()
 
-		s = in.serve("--plugin-publishers", ours)
-		s.auth = in.keys("Administrator")
-		if status, answer := s.call("GET", "/api/method/acme.s.v", nil); status == http.StatusOK {
+		s = in.Serve("--plugin-publishers", ours)
+		s.Auth = in.Keys("Administrator")
+		if status, answer := s.Call("GET", "/api/method/acme.s.v", nil); status == http.StatusOK {
 			t.Errorf("a plugin of nobody whom the server names serves: %v", answer)
 		}
-		list := s.want("GET", "/api/method/framework.plugins.list?plugin=acme.s", nil).([]any)[0].(map[string]any)
+		list := s.Want("GET", "/api/method/framework.plugins.list?plugin=acme.s", nil).([]any)[0].(map[string]any)
 		if text, _ := list["error"].(string); !strings.Contains(text, "plugin_publishers") {
 			t.Errorf("%v", list)
 		}

@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,64 +12,58 @@ import (
 	"strings"
 	"testing"
 
+	"armature/cmd/armature/armaturetest"
 	"armature/plugins/plugintest"
 )
-
-// install installs a plugin over HTTP, as a program does.
-func (s *server) install(wasm []byte) map[string]any {
-	s.t.Helper()
-	return s.want("POST", "/api/method/framework.plugins.install",
-		map[string]any{"wasm": base64.StdEncoding.EncodeToString(wasm)}).(map[string]any)
-}
 
 // TestInstallOverHTTP: what one server installs, another one on the same data
 // serves within moments, and commands change both.
 func TestInstallOverHTTP(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		a := in.serve()
-		a.auth = in.keys("Administrator")
-		b := in.serve()
-		b.auth = a.auth
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
+		a := in.Serve()
+		a.Auth = in.Keys("Administrator")
+		b := in.Serve()
+		b.Auth = a.Auth
 		version := func(n string) []byte {
 			return plugintest.Asks(t, "acme.a", n, n, map[string]any{"methods": []any{
 				map[string]any{"path": "acme.a.v" + n, "export": "echo"},
 			}})
 		}
-		answers := func(s *server, path string) bool {
-			status, _ := s.call("POST", "/api/method/"+path, map[string]any{})
+		answers := func(s *armaturetest.Server, path string) bool {
+			status, _ := s.Call("POST", "/api/method/"+path, map[string]any{})
 			return status == http.StatusOK
 		}
-		a.install(version("1"))
+		a.Install(version("1"))
 		if !answers(a, "acme.a.v1") {
 			t.Fatal("the server that installed it does not answer")
 		}
-		eventually(t, "the other server answers", func() bool { return answers(b, "acme.a.v1") })
+		armaturetest.Eventually(t, "the other server answers", func() bool { return answers(b, "acme.a.v1") })
 		file := filepath.Join(t.TempDir(), "a.wasm")
 		if err := os.WriteFile(file, version("2"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if out := in.run("plugin", "install", "--dry-run", file); !strings.Contains(out, "would install acme.a 2 in place of 1") {
+		if out := in.Run("plugin", "install", "--dry-run", file); !strings.Contains(out, "would install acme.a 2 in place of 1") {
 			t.Errorf("dry run: %s", out)
 		}
-		in.run("plugin", "install", file)
-		eventually(t, "both serve the next version", func() bool { return answers(a, "acme.a.v2") && answers(b, "acme.a.v2") })
-		in.run("plugin", "rollback", "acme.a")
-		eventually(t, "both serve the version before", func() bool { return answers(a, "acme.a.v1") && answers(b, "acme.a.v1") })
-		in.run("plugin", "disable", "acme.a")
-		eventually(t, "it is disabled", func() bool { return !answers(a, "acme.a.v1") && !answers(b, "acme.a.v1") })
-		if out := in.run("plugin", "list"); !strings.Contains(out, "Disabled") {
+		in.Run("plugin", "install", file)
+		armaturetest.Eventually(t, "both serve the next version", func() bool { return answers(a, "acme.a.v2") && answers(b, "acme.a.v2") })
+		in.Run("plugin", "rollback", "acme.a")
+		armaturetest.Eventually(t, "both serve the version before", func() bool { return answers(a, "acme.a.v1") && answers(b, "acme.a.v1") })
+		in.Run("plugin", "disable", "acme.a")
+		armaturetest.Eventually(t, "it is disabled", func() bool { return !answers(a, "acme.a.v1") && !answers(b, "acme.a.v1") })
+		if out := in.Run("plugin", "list"); !strings.Contains(out, "Disabled") {
 			t.Errorf("list: %s", out)
 		}
-		in.run("plugin", "enable", "acme.a")
-		a.stop()
-		eventually(t, "it is back", func() bool { return answers(b, "acme.a.v1") })
-		again := in.serve()
-		again.auth = b.auth
+		in.Run("plugin", "enable", "acme.a")
+		a.Stop()
+		armaturetest.Eventually(t, "it is back", func() bool { return answers(b, "acme.a.v1") })
+		again := in.Serve()
+		again.Auth = b.Auth
 		if !answers(again, "acme.a.v1") {
 			t.Error("a server that starts later does not serve it")
 		}
-		in.run("plugin", "uninstall", "acme.a")
-		eventually(t, "it is gone", func() bool { return !answers(again, "acme.a.v1") })
+		in.Run("plugin", "uninstall", "acme.a")
+		armaturetest.Eventually(t, "it is gone", func() bool { return !answers(again, "acme.a.v1") })
 	})
 }
 
@@ -83,12 +76,12 @@ func TestFetchOfPlugin(t *testing.T) {
 	}))
 	defer outside.Close()
 	host := strings.TrimPrefix(outside.URL, "http://")
-	in := &installation{t: t, data: t.TempDir()}
-	s := in.serve()
-	s.auth = in.keys("Administrator")
-	s.install(plugintest.Asks(t, "acme.a", "1", "1", map[string]any{"allowed_hosts": []string{host}}, "http_fetch", "kv_set", "kv_get"))
+	in := armaturetest.New(t)
+	s := in.Serve()
+	s.Auth = in.Keys("Administrator")
+	s.Install(plugintest.Asks(t, "acme.a", "1", "1", map[string]any{"allowed_hosts": []string{host}}, "http_fetch", "kv_set", "kv_get"))
 	fetch := func(url string) (int, map[string]any) {
-		return s.call("POST", "/api/method/acme.a.http_fetch", map[string]any{
+		return s.Call("POST", "/api/method/acme.a.http_fetch", map[string]any{
 			"url": url, "method": "PUT", "headers": map[string]any{"X-Test": "yes"}, "body": "hello",
 		})
 	}
@@ -101,14 +94,14 @@ func TestFetchOfPlugin(t *testing.T) {
 	if status, answer := fetch(outside.URL); status == http.StatusOK {
 		t.Fatalf("before approval: %v", answer)
 	}
-	in.run("plugin", "approve", "acme.a")
-	eventually(t, "the grant is there", func() bool {
+	in.Run("plugin", "approve", "acme.a")
+	armaturetest.Eventually(t, "the grant is there", func() bool {
 		_, answer := fetch(outside.URL)
 		return strings.Contains(fmt.Sprint(answer), "may not be reached")
 	})
 	refused("a private address", "may not be reached")
-	in.run("site", "config", "default", "set", "allowed_private_hosts", `["`+host+`"]`)
-	eventually(t, "the plugin reaches it", func() bool {
+	in.Run("site", "config", "default", "set", "allowed_private_hosts", `["`+host+`"]`)
+	armaturetest.Eventually(t, "the plugin reaches it", func() bool {
 		status, answer := fetch(outside.URL)
 		message, _ := answer["message"].(map[string]any)
 		return status == http.StatusOK && message["status"] == 200.0 && message["body"] == "PUT yes hello"
@@ -118,9 +111,9 @@ func TestFetchOfPlugin(t *testing.T) {
 	}
 
 	// What a plugin keeps it finds again; a GET keeps nothing.
-	s.want("POST", "/api/method/acme.a.kv_set", map[string]any{"key": "k", "value": 1})
-	s.want("GET", "/api/method/acme.a.kv_set?key=k&value=2", nil)
-	if v := s.want("POST", "/api/method/acme.a.kv_get", map[string]any{"key": "k"}); v != 1.0 {
+	s.Want("POST", "/api/method/acme.a.kv_set", map[string]any{"key": "k", "value": 1})
+	s.Want("GET", "/api/method/acme.a.kv_set?key=k&value=2", nil)
+	if v := s.Want("POST", "/api/method/acme.a.kv_get", map[string]any{"key": "k"}); v != 1.0 {
 		t.Errorf("kept %v", v)
 	}
 }
@@ -128,22 +121,22 @@ func TestFetchOfPlugin(t *testing.T) {
 // TestFailedCalls: a failed call is counted, logged, and where the site wants it
 // kept and run again.
 func TestFailedCalls(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
-	in.run("site", "new", "default")
-	in.run("site", "config", "default", "set", "record_failed_calls", "true")
+	in := armaturetest.New(t)
+	in.Run("site", "new", "default")
+	in.Run("site", "config", "default", "set", "record_failed_calls", "true")
 	file := filepath.Join(t.TempDir(), "a.wasm")
 	if err := os.WriteFile(file, plugintest.Asks(t, "acme.a", "1", "1", nil, "doc_get"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in.run("plugin", "install", file)
-	s := in.serve()
-	s.auth = in.keys("Administrator")
+	in.Run("plugin", "install", file)
+	s := in.Serve()
+	s.Auth = in.Keys("Administrator")
 	for range 2 {
-		if status, _ := s.call("POST", "/api/method/acme.a.doc_get", map[string]any{"doctype": "ToDo", "name": "none"}); status != http.StatusNotFound {
+		if status, _ := s.Call("POST", "/api/method/acme.a.doc_get", map[string]any{"doctype": "ToDo", "name": "none"}); status != http.StatusNotFound {
 			t.Fatalf("status %d", status)
 		}
 	}
-	resp, err := http.Get(s.url + "/metrics")
+	resp, err := http.Get(s.URL + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,15 +154,15 @@ func TestFailedCalls(t *testing.T) {
 			t.Errorf("the metrics lack %s", want)
 		}
 	}
-	lines := s.want("GET", "/api/method/framework.plugins.logs?plugin=acme.a", nil).([]any)
+	lines := s.Want("GET", "/api/method/framework.plugins.logs?plugin=acme.a", nil).([]any)
 	if len(lines) != 2 || lines[0].(map[string]any)["type"] != "DoesNotExistError" {
 		t.Errorf("logs %v", lines)
 	}
-	eventually(t, "the log is there for commands", func() bool {
-		out, _, err := in.try("", "plugin", "logs", "acme.a", "-n", "1")
+	armaturetest.Eventually(t, "the log is there for commands", func() bool {
+		out, _, err := in.Try("", "plugin", "logs", "acme.a", "-n", "1")
 		return err == nil && strings.Count(out, "plugin call failed") == 1
 	})
-	files, err := filepath.Glob(filepath.Join(in.data, "sites", "default", "failed_calls", "*.json"))
+	files, err := filepath.Glob(filepath.Join(in.Data, "sites", "default", "failed_calls", "*.json"))
 	if err != nil || len(files) != 2 {
 		t.Fatalf("kept %v, %v", files, err)
 	}
@@ -178,7 +171,7 @@ func TestFailedCalls(t *testing.T) {
 		Recorded map[string]any `json:"recorded"`
 		Now      map[string]any `json:"now"`
 	}
-	if err := json.Unmarshal([]byte(in.run("plugin", "replay", "--json", files[0])), &got); err != nil {
+	if err := json.Unmarshal([]byte(in.Run("plugin", "replay", "--json", files[0])), &got); err != nil {
 		t.Fatal(err)
 	}
 	if !got.Same || got.Now["fuel"] != got.Recorded["fuel"] || got.Now["fuel"] == 0.0 {
@@ -199,14 +192,14 @@ func TestFailedCalls(t *testing.T) {
 	if err := os.WriteFile(files[0], bytes.Replace(text, []byte(`"export": "doc_get"`), []byte(`"export": "echo"`), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, stderr, err := in.try("", "plugin", "replay", "--plugin", other, files[0]); err == nil || !strings.Contains(stderr, "otherwise") {
+	if out, stderr, err := in.Try("", "plugin", "replay", "--plugin", other, files[0]); err == nil || !strings.Contains(stderr, "otherwise") {
 		t.Errorf("%v: %s", err, out)
 	}
 	arguments := filepath.Join(t.TempDir(), "arguments.json")
 	if err := os.WriteFile(arguments, []byte(`{"a": 1}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, stderr, err := in.try("", "plugin", "run", "acme.a.echo", "--input", arguments)
+	out, stderr, err := in.Try("", "plugin", "run", "acme.a.echo", "--input", arguments)
 	if err != nil || strings.TrimSpace(out) != `{"a":1}` && strings.TrimSpace(out) != `{"a": 1}` || !strings.Contains(stderr, "instructions") {
 		t.Errorf("run: %v %s %s", err, out, stderr)
 	}
@@ -215,12 +208,12 @@ func TestFailedCalls(t *testing.T) {
 // TestRejectedInFolder: a plugin in the folder that cannot be loaded is listed with
 // the reason, and its log has it too, whether or not its manifest could be read.
 func TestRejectedInFolder(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
-	s := in.serve()
-	s.auth = in.keys("Administrator")
-	in.todo(filepath.Join(in.data, "plugins"))
-	eventually(t, "the plugin serves", func() bool {
-		status, _ := s.call("GET", "/api/method/acme.todo.summary", nil)
+	in := armaturetest.New(t)
+	s := in.Serve()
+	s.Auth = in.Keys("Administrator")
+	in.Todo(filepath.Join(in.Data, "plugins"))
+	armaturetest.Eventually(t, "the plugin serves", func() bool {
+		status, _ := s.Call("GET", "/api/method/acme.todo.summary", nil)
 		return status == http.StatusOK
 	})
 	for _, tt := range []struct{ file, name, text, want string }{
@@ -229,10 +222,10 @@ func TestRejectedInFolder(t *testing.T) {
 		{"text.wasm", "text", "<html>", "not a WebAssembly module"},
 		{"acme.todo.js", "acme.todo", "export function f() {}", "acme.todo"},
 	} {
-		put(t, filepath.Join(in.data, "plugins", tt.file), []byte(tt.text))
+		armaturetest.Put(t, filepath.Join(in.Data, "plugins", tt.file), []byte(tt.text))
 		var entry map[string]any
-		eventually(t, tt.file+" is listed", func() bool {
-			for _, e := range s.want("GET", "/api/method/framework.plugins.list", nil).([]any) {
+		armaturetest.Eventually(t, tt.file+" is listed", func() bool {
+			for _, e := range s.Want("GET", "/api/method/framework.plugins.list", nil).([]any) {
 				if entry = e.(map[string]any); strings.HasSuffix(entry["source"].(string), tt.file) {
 					return true
 				}
@@ -242,32 +235,32 @@ func TestRejectedInFolder(t *testing.T) {
 		if entry["name"] != tt.name || entry["status"] != "Error" || !strings.Contains(fmt.Sprint(entry["error"]), tt.want) {
 			t.Errorf("%s: %v", tt.file, entry)
 		}
-		if out := in.run("plugin", "list"); !strings.Contains(out, tt.file) || !strings.Contains(out, tt.want) {
+		if out := in.Run("plugin", "list"); !strings.Contains(out, tt.file) || !strings.Contains(out, tt.want) {
 			t.Errorf("plugin list: %s", out)
 		}
-		eventually(t, tt.file+" is in the log", func() bool {
-			out, _, _ := in.try("", "plugin", "logs", tt.name)
+		armaturetest.Eventually(t, tt.file+" is in the log", func() bool {
+			out, _, _ := in.Try("", "plugin", "logs", tt.name)
 			return strings.Contains(out, "plugin not loaded") && strings.Contains(out, tt.want)
 		})
-		if _, stderr, err := in.try("", "plugin", "inspect", filepath.Join(in.data, "plugins", tt.file)); tt.name != "acme.todo" && (err == nil || !strings.Contains(stderr, tt.want)) {
+		if _, stderr, err := in.Try("", "plugin", "inspect", filepath.Join(in.Data, "plugins", tt.file)); tt.name != "acme.todo" && (err == nil || !strings.Contains(stderr, tt.want)) {
 			t.Errorf("inspect: %v %s", err, stderr)
 		}
 	}
-	s.want("GET", "/api/method/acme.todo.summary", nil)
+	s.Want("GET", "/api/method/acme.todo.summary", nil)
 }
 
 // TestPluginsFromElsewhere: a command that names the data folder by another path
 // than the server sees the same plugins.
 func TestPluginsFromElsewhere(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
-	s := in.serve()
-	s.auth = in.keys("Administrator")
-	in.drop("shop.js", "export function hello() { return 1; }\n")
-	eventually(t, "the plugin is recorded", func() bool {
-		return len(s.want("GET", "/api/method/framework.plugins.list", nil).([]any)) == 1
+	in := armaturetest.New(t)
+	s := in.Serve()
+	s.Auth = in.Keys("Administrator")
+	in.Drop("shop.js", "export function hello() { return 1; }\n")
+	armaturetest.Eventually(t, "the plugin is recorded", func() bool {
+		return len(s.Want("GET", "/api/method/framework.plugins.list", nil).([]any)) == 1
 	})
-	cmd := in.command("plugin", "list", "--json", "--data", ".")
-	cmd.Dir = in.data
+	cmd := in.Command("plugin", "list", "--json", "--data", ".")
+	cmd.Dir = in.Data
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)

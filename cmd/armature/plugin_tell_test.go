@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // told are the messages of an answer beside those of an error, parsed as clients do.
@@ -30,8 +32,8 @@ func told(t *testing.T, answer map[string]any) (list []map[string]any) {
 // TestTell: what a plugin tells the user beside the answer arrives with whatever
 // succeeded, once, and with nothing that failed.
 func TestTell(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		s := in.withScripts(map[string]string{"acme.tell.js": `
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
+		s := withScripts(in, map[string]string{"acme.tell.js": `
 			export const manifest = {
 				version: "1", events: {"ToDo.validate": "check", "ToDo.on_trash": "gone"},
 			};
@@ -56,7 +58,7 @@ func TestTell(t *testing.T) {
 		`}, "acme.tell.ready")
 		post := func(path string, body any) (int, map[string]any) {
 			t.Helper()
-			return s.call("POST", path, body)
+			return s.Call("POST", path, body)
 		}
 		texts := func(answer map[string]any) string {
 			var all []string
@@ -87,7 +89,7 @@ func TestTell(t *testing.T) {
 		if _, answer = post("/api/method/acme.tell.many", map[string]any{"n": 60}); len(told(t, answer)) != 51 || !strings.HasSuffix(texts(answer), "|and 10 more") {
 			t.Errorf("many told %v", answer)
 		}
-		if _, answer = s.call("GET", "/api/method/acme.tell.say?message=read", nil); texts(answer) != "read" {
+		if _, answer = s.Call("GET", "/api/method/acme.tell.say?message=read", nil); texts(answer) != "read" {
 			t.Errorf("a GET told %v", answer)
 		}
 		status, answer := post("/api/resource/ToDo", map[string]any{"description": "one"})
@@ -96,16 +98,16 @@ func TestTell(t *testing.T) {
 			t.Fatalf("an insert told %v", answer)
 		}
 		path := "/api/resource/ToDo/" + data["name"].(string)
-		if _, answer = s.call("PUT", path, map[string]any{"description": "two"}); texts(answer) != "checked two" {
+		if _, answer = s.Call("PUT", path, map[string]any{"description": "two"}); texts(answer) != "checked two" {
 			t.Errorf("an update told %v", answer)
 		}
-		if status, answer = s.call("PUT", path, map[string]any{"description": "bad"}); status != 417 || texts(answer) != "no good" {
+		if status, answer = s.Call("PUT", path, map[string]any{"description": "bad"}); status != 417 || texts(answer) != "no good" {
 			t.Errorf("a refused update told %v", answer)
 		}
 		if _, answer = post("/api/method/framework.client.set_value", map[string]any{"doctype": "ToDo", "name": data["name"], "fieldname": "description", "value": "three"}); texts(answer) != "checked three" {
 			t.Errorf("set_value told %v", answer)
 		}
-		if status, answer = s.call("DELETE", path, nil); status != 202 || texts(answer) != "gone" || answer["message"] != "ok" {
+		if status, answer = s.Call("DELETE", path, nil); status != 202 || texts(answer) != "gone" || answer["message"] != "ok" {
 			t.Errorf("a deletion told %v", answer)
 		}
 	})

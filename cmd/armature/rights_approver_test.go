@@ -6,25 +6,27 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // TestApproversGiveWhatTheyHave: nobody gives a plugin more than they have, wildcards
 // and the passing by of roles included, and who was refused is in the log.
 func TestApproversGiveWhatTheyHave(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		s := in.serve()
-		s.auth = in.keys("Administrator")
-		s.want("POST", "/api/resource/Role", args{"role_name": "Payroll"})
-		s.want("POST", "/api/resource/DocType", args{
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
+		s := in.Serve()
+		s.Auth = in.Keys("Administrator")
+		s.Want("POST", "/api/resource/Role", args{"role_name": "Payroll"})
+		s.Want("POST", "/api/resource/DocType", args{
 			"name": "Salary", "custom": 1, "module": "Custom", "fields": []any{args{"fieldname": "sum", "fieldtype": "Float"}},
 			"permissions": []any{args{"role": "Payroll", "read": 1, "write": 1, "create": 1}},
 		})
-		s.want("POST", "/api/resource/User", args{"email": "ada@example.com", "first_name": "Ada", "new_password": "a long enough pass phrase", "roles": []any{args{"role": "System Manager"}}})
-		s.want("POST", "/api/resource/User", args{"email": "eve@example.com", "first_name": "Eve", "new_password": "a long enough pass phrase"})
-		s.script(in, "acme.wide", reach, args{"grants": []string{"resource:*:read", "resource:Salary:read", "resource:Note:read", "elevated"}, "events": args{"Salary.validate": args{"export": "get", "sets": []string{"sum"}}}}, nil)
-		ada, eve := in.keys("ada@example.com"), in.keys("eve@example.com")
+		s.Want("POST", "/api/resource/User", args{"email": "ada@example.com", "first_name": "Ada", "new_password": "a long enough pass phrase", "roles": []any{args{"role": "System Manager"}}})
+		s.Want("POST", "/api/resource/User", args{"email": "eve@example.com", "first_name": "Eve", "new_password": "a long enough pass phrase"})
+		s.Script(in, "acme.wide", reach, args{"grants": []string{"resource:*:read", "resource:Salary:read", "resource:Note:read", "elevated"}, "events": args{"Salary.validate": args{"export": "get", "sets": []string{"sum"}}}}, nil)
+		ada, eve := in.Keys("ada@example.com"), in.Keys("eve@example.com")
 		approve := func(auth string, grants ...string) (int, string) {
-			status, answer := s.callAs(auth, "POST", "/api/method/framework.plugins.approve", args{"plugin": "acme.wide", "grants": grants})
+			status, answer := s.CallAs(auth, "POST", "/api/method/framework.plugins.approve", args{"plugin": "acme.wide", "grants": grants})
 			return status, fmt.Sprint(answer)
 		}
 		for _, grant := range []string{"resource:Salary:read", "resource:*:read", "event:Salary.validate", "elevated", "all"} {
@@ -38,17 +40,17 @@ func TestApproversGiveWhatTheyHave(t *testing.T) {
 		if status, text := approve(ada, "resource:Note:read"); status != http.StatusOK {
 			t.Errorf("Ada gives what she has: %d %s", status, text)
 		}
-		token := s.bearer(t, "method:framework.plugins.*")
+		token := s.Bearer(t, "method:framework.plugins.*")
 		if status, text := approve(token, "resource:Note:read"); status != http.StatusForbidden || !strings.Contains(text, "narrowed") {
 			t.Errorf("a narrowed token: %d %s", status, text)
 		}
-		s.want("PUT", "/api/resource/User/ada@example.com", args{"roles": []any{args{"role": "System Manager"}, args{"role": "Payroll"}}})
-		eventually(t, "Ada has the role", func() bool {
+		s.Want("PUT", "/api/resource/User/ada@example.com", args{"roles": []any{args{"role": "System Manager"}, args{"role": "Payroll"}}})
+		armaturetest.Eventually(t, "Ada has the role", func() bool {
 			status, _ := approve(ada, "event:Salary.validate", "resource:Salary:read")
 			return status == http.StatusOK
 		})
 
-		log := s.want("GET", `/api/resource/Activity Log?fields=["subject","status","owner","creation"]&filters=[["operation","=","Plugins"]]&limit=50`, nil).([]any)
+		log := s.Want("GET", `/api/resource/Activity Log?fields=["subject","status","owner","creation"]&filters=[["operation","=","Plugins"]]&limit=50`, nil).([]any)
 		text, _ := json.Marshal(log)
 		for _, want := range []string{"acme.wide: refused: User ada@example.com may not give", "refused: What a plugin may do is approved by people", "approved resource:Note:read"} {
 			if !strings.Contains(string(text), want) {
@@ -66,8 +68,8 @@ func TestApproversGiveWhatTheyHave(t *testing.T) {
 		for i := range 12 {
 			many = append(many, fmt.Sprintf("method:another.plugin.with.a.long.name.method_%02d", i))
 		}
-		s.script(in, "acme.many", reach, args{"grants": many}, []string{"all"})
-		text, _ = json.Marshal(s.want("GET", `/api/resource/Activity Log?fields=["subject"]&filters=[["subject","like","%25acme.many%25"]]&limit=50`, nil))
+		s.Script(in, "acme.many", reach, args{"grants": many}, []string{"all"})
+		text, _ = json.Marshal(s.Want("GET", `/api/resource/Activity Log?fields=["subject"]&filters=[["subject","like","%25acme.many%25"]]&limit=50`, nil))
 		for _, grant := range many {
 			if !strings.Contains(string(text), grant) {
 				t.Errorf("the log does not name %s: %s", grant, text)

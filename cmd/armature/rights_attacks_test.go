@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // obey does what the description of a ToDo says, as a handler: the document is the
@@ -34,8 +36,8 @@ type attack struct {
 	say    string // a part of the answer
 }
 
-func (a attack) try(s *server) {
-	s.t.Helper()
+func (a attack) try(s *armaturetest.Server) {
+	s.T.Helper()
 	verb, want, auth := a.verb, a.status, a.token
 	if verb == "" {
 		verb = "POST"
@@ -44,25 +46,25 @@ func (a attack) try(s *server) {
 		want = http.StatusForbidden
 	}
 	if auth == "" {
-		auth = s.auth
+		auth = s.Auth
 	}
-	status, answer := s.callAs(auth, verb, a.path, a.body)
+	status, answer := s.CallAs(auth, verb, a.path, a.body)
 	if text, _ := json.Marshal(answer); status != want || !strings.Contains(string(text), a.say) {
-		s.t.Errorf("%s: %d %.600s; want %d and %q", a.name, status, text, want, a.say)
+		s.T.Errorf("%s: %d %.600s; want %d and %q", a.name, status, text, want, a.say)
 	}
 }
 
 // TestAttacksByPlugins: what plugins, alone and together, events, tokens and
 // manifests try, on the running server.
 func TestAttacksByPlugins(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		s := in.serve()
-		s.auth = in.keys("Administrator")
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
+		s := in.Serve()
+		s.Auth = in.Keys("Administrator")
 		given := func(name, code string, more args, grants ...string) {
 			more["grants"] = grants
-			s.script(in, name, code, more, []string{"all"})
+			s.Script(in, name, code, more, []string{"all"})
 			if len(grants) > 0 {
-				s.want("POST", "/api/method/framework.plugins.approve", args{"plugin": name, "grants": grants})
+				s.Want("POST", "/api/method/framework.plugins.approve", args{"plugin": name, "grants": grants})
 			}
 		}
 		given("evil.wide", reach, args{}, "resource:*:write", "method:*")
@@ -83,14 +85,14 @@ func TestAttacksByPlugins(t *testing.T) {
 			export async function other() { return (await connected("x", "https://example.com/")).status; }
 		`, args{}, "resource:*:write", "method:*")
 		given("evil.manager", reach, args{}, "method:framework.plugins.approve")
-		s.script(in, "evil.waiting", reach, args{"grants": []string{"method:evil.wide.get"}}, nil)
+		s.Script(in, "evil.waiting", reach, args{"grants": []string{"method:evil.wide.get"}}, nil)
 		given("evil.grown", reach, args{}, "resource:Note:read")
-		s.script(in, "evil.grown", reach+"\n", args{"grants": []string{"resource:Note:read", "resource:ToDo:read"}}, nil)
+		s.Script(in, "evil.grown", reach+"\n", args{"grants": []string{"resource:Note:read", "resource:ToDo:read"}}, nil)
 
-		s.want("POST", "/api/resource/User", args{"email": "ada@example.com", "first_name": "Ada", "new_password": "a long enough pass phrase"})
-		note := s.want("POST", "/api/resource/Note", args{"title": "N", "content": "x"}).(map[string]any)["name"].(string)
-		todo := s.want("POST", "/api/resource/ToDo", args{"description": "x", "allocated_to": "ada@example.com"}).(map[string]any)["name"].(string)
-		if status, answer := s.call("POST", "/api/method/evil.first.ask", args{"path": "evil.second.ask", "args": args{"path": "evil.third.get", "args": args{"doctype": "Note", "name": note}}}); status != http.StatusOK {
+		s.Want("POST", "/api/resource/User", args{"email": "ada@example.com", "first_name": "Ada", "new_password": "a long enough pass phrase"})
+		note := s.Want("POST", "/api/resource/Note", args{"title": "N", "content": "x"}).(map[string]any)["name"].(string)
+		todo := s.Want("POST", "/api/resource/ToDo", args{"description": "x", "allocated_to": "ada@example.com"}).(map[string]any)["name"].(string)
+		if status, answer := s.Call("POST", "/api/method/evil.first.ask", args{"path": "evil.second.ask", "args": args{"path": "evil.third.get", "args": args{"doctype": "Note", "name": note}}}); status != http.StatusOK {
 			t.Fatalf("what three plugins were given does not work: %d %v", status, answer)
 		}
 
@@ -210,28 +212,28 @@ func TestAttacksByPlugins(t *testing.T) {
 		} {
 			a.name, a.status = name, http.StatusOK
 			a.try(s)
-			if _, answer := s.call("POST", a.path, a.body); strings.Contains(fmt.Sprint(answer), "full_name:Ada") {
+			if _, answer := s.Call("POST", a.path, a.body); strings.Contains(fmt.Sprint(answer), "full_name:Ada") {
 				t.Errorf("%s: %v", name, answer)
 			}
 		}
-		if enabled := s.want("GET", "/api/resource/User/ada@example.com", nil).(map[string]any)["enabled"]; fmt.Sprint(enabled) != "1" {
+		if enabled := s.Want("GET", "/api/resource/User/ada@example.com", nil).(map[string]any)["enabled"]; fmt.Sprint(enabled) != "1" {
 			t.Error("a plugin has disabled a user")
 		}
-		s.tokensThroughPlugins(note, todo)
-		s.manifests(in)
-		log := s.want("GET", `/api/resource/Activity Log?fields=["subject"]&filters=[["operation","=","Plugins"],["status","=","Failed"]]&limit=50`, nil)
+		tokensThroughPlugins(s, note, todo)
+		manifests(s, in)
+		log := s.Want("GET", `/api/resource/Activity Log?fields=["subject"]&filters=[["operation","=","Plugins"],["status","=","Failed"]]&limit=50`, nil)
 		if !strings.Contains(fmt.Sprint(log), "evil.waiting: refused: Plugins are managed by people") {
 			t.Errorf("what a plugin tried is not in the log: %v", log)
 		}
 
-		if got := s.want("GET", `/api/resource/Note?filters=[["title","=","batched"]]`, nil); len(got.([]any)) != 0 {
+		if got := s.Want("GET", `/api/resource/Note?filters=[["title","=","batched"]]`, nil); len(got.([]any)) != 0 {
 			t.Errorf("half of a batch is there: %v", got)
 		}
-		if n := s.want("GET", `/api/method/framework.client.get_count?doctype=User`, nil); fmt.Sprint(n) != "3" {
+		if n := s.Want("GET", `/api/method/framework.client.get_count?doctype=User`, nil); fmt.Sprint(n) != "3" {
 			t.Errorf("%v users", n)
 		}
 		for _, kind := range []string{"DocShare", "OAuth Client", "File"} {
-			if got := s.want("GET", "/api/resource/"+strings.ReplaceAll(kind, " ", "%20")+`?filters=[["owner","=","Administrator"],["name","!=","Home"]]`, nil); kind == "DocShare" && len(got.([]any)) != 0 {
+			if got := s.Want("GET", "/api/resource/"+strings.ReplaceAll(kind, " ", "%20")+`?filters=[["owner","=","Administrator"],["name","!=","Home"]]`, nil); kind == "DocShare" && len(got.([]any)) != 0 {
 				t.Errorf("%s: %v", kind, got)
 			}
 		}
@@ -240,9 +242,9 @@ func TestAttacksByPlugins(t *testing.T) {
 
 // tokensThroughPlugins: each narrow scope of a token allows its own way to change a
 // document and no other, by itself and through a plugin that may do them all.
-func (s *server) tokensThroughPlugins(note, todo string) {
-	s.t.Helper()
-	s.want("PUT", "/api/resource/User/ada@example.com", args{"roles": []any{args{"role": "System Manager"}}})
+func tokensThroughPlugins(s *armaturetest.Server, note, todo string) {
+	s.T.Helper()
+	s.Want("PUT", "/api/resource/User/ada@example.com", args{"roles": []any{args{"role": "System Manager"}}})
 	ways := map[string]struct {
 		verb, path string
 		body       any
@@ -255,16 +257,16 @@ func (s *server) tokensThroughPlugins(note, todo string) {
 		"delete": {"DELETE", "/api/resource/ToDo/nothing", nil, "evil.wide.remove", args{"doctype": "ToDo", "name": "nothing"}},
 	}
 	for _, scope := range []string{"read", "create", "update", "delete", "submit"} {
-		token := s.bearer(s.t, "method:evil.wide.* resource:ToDo:"+scope)
+		token := s.Bearer(s.T, "method:evil.wide.* resource:ToDo:"+scope)
 		for way, w := range ways {
 			allowed := way == scope
 			for door, call := range map[string]func() (int, map[string]any){
-				"by itself":        func() (int, map[string]any) { return s.callAs(token, w.verb, w.path, w.body) },
-				"through a plugin": func() (int, map[string]any) { return s.callAs(token, "POST", "/api/method/"+w.method, w.args) },
+				"by itself":        func() (int, map[string]any) { return s.CallAs(token, w.verb, w.path, w.body) },
+				"through a plugin": func() (int, map[string]any) { return s.CallAs(token, "POST", "/api/method/"+w.method, w.args) },
 			} {
 				status, answer := call()
 				if refused := status == http.StatusForbidden; refused == allowed {
-					s.t.Errorf("a token of %s: to %s a document %s: %d %.300v", scope, way, door, status, answer)
+					s.T.Errorf("a token of %s: to %s a document %s: %d %.300v", scope, way, door, status, answer)
 				}
 			}
 		}
@@ -275,8 +277,8 @@ func (s *server) tokensThroughPlugins(note, todo string) {
 
 // manifests: what a plugin brings and calls itself is judged before anything of it
 // is there.
-func (s *server) manifests(in *installation) {
-	s.t.Helper()
+func manifests(s *armaturetest.Server, in *armaturetest.Installation) {
+	s.T.Helper()
 	rule := []any{args{"role": "System Manager", "read": 1, "write": 1, "create": 1}}
 	brings := func(more args, fields ...args) args {
 		def := args{"name": "Brought", "fields": fields, "permissions": rule}
@@ -297,18 +299,18 @@ func (s *server) manifests(in *installation) {
 		"a handler of users":        {args{"events": args{"User.validate": "get"}}, "event:User.validate"},
 		"a handler that runs as it": {args{"events": args{"ToDo.after_insert": args{"export": "get", "run_as": "plugin"}}}, "run_as:plugin"},
 	} {
-		done := s.tryScript(in, "evil.brings", m.manifest)
+		done := tryScript(s, in, "evil.brings", m.manifest)
 		if text, _ := json.Marshal(done["grants_waiting"]); done["status"] != "Awaiting Approval" || !strings.Contains(string(text), m.waits) {
-			s.t.Errorf("%s: %v", name, done)
+			s.T.Errorf("%s: %v", name, done)
 		}
-		if status, _ := s.call("GET", "/api/resource/DocType/Brought", nil); status != http.StatusNotFound {
-			s.t.Errorf("%s: what waits has made its DocType", name)
+		if status, _ := s.Call("GET", "/api/resource/DocType/Brought", nil); status != http.StatusNotFound {
+			s.T.Errorf("%s: what waits has made its DocType", name)
 		}
-		s.want("POST", "/api/method/framework.plugins.uninstall", args{"plugin": "evil.brings"})
+		s.Want("POST", "/api/method/framework.plugins.uninstall", args{"plugin": "evil.brings"})
 	}
-	s.tryScript(in, "evil.table", brings(args{"table_name": "D_USER"}, data))
-	if got := fmt.Sprint(s.want("GET", "/api/resource/DocType/Brought", nil)); strings.Contains(got, "table_name:D_USER") {
-		s.t.Errorf("a plugin has chosen a table: %s", got)
+	tryScript(s, in, "evil.table", brings(args{"table_name": "D_USER"}, data))
+	if got := fmt.Sprint(s.Want("GET", "/api/resource/DocType/Brought", nil)); strings.Contains(got, "table_name:D_USER") {
+		s.T.Errorf("a plugin has chosen a table: %s", got)
 	}
 	for name, m := range map[string]struct {
 		plugin   string
@@ -319,17 +321,17 @@ func (s *server) manifests(in *installation) {
 		"the beginning of a name":      {"evil.wide.more", args{}},
 		"a name of the platform":       {"framework.evil", args{}},
 	} {
-		done := s.tryScript(in, m.plugin, m.manifest)
+		done := tryScript(s, in, m.plugin, m.manifest)
 		if done["exc_type"] == nil {
-			s.t.Errorf("%s is installed: %v", name, done)
+			s.T.Errorf("%s is installed: %v", name, done)
 		}
 	}
 }
 
 // tryScript is script, of which any part may be refused.
-func (s *server) tryScript(in *installation, name string, manifest args) map[string]any {
-	s.t.Helper()
-	dir := filepath.Join(s.t.TempDir(), "p")
+func tryScript(s *armaturetest.Server, in *armaturetest.Installation, name string, manifest args) map[string]any {
+	s.T.Helper()
+	dir := filepath.Join(s.T.TempDir(), "p")
 	manifest["name"], manifest["version"], manifest["abi"] = name, "1", 1
 	text, err := json.Marshal(manifest)
 	if err == nil {
@@ -341,17 +343,17 @@ func (s *server) tryScript(in *installation, name string, manifest args) map[str
 		}
 	}
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	built := filepath.Join(dir, "out.wasm")
-	if _, stderr, err := in.try("", "plugin", "build", dir, "-o", built); err != nil {
+	if _, stderr, err := in.Try("", "plugin", "build", dir, "-o", built); err != nil {
 		return map[string]any{"exc_type": "build", "text": stderr}
 	}
 	wasm, err := os.ReadFile(built)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	_, answer := s.upload(s.auth, "/api/method/framework.plugins.install", wasm)
+	_, answer := s.Upload(s.Auth, "/api/method/framework.plugins.install", wasm)
 	if done, ok := answer["message"].(map[string]any); ok {
 		return done
 	}

@@ -3,46 +3,12 @@ package main_test
 import (
 	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-)
 
-// script installs a plugin of one script over HTTP and approves what it is named;
-// nil leaves it waiting.
-func (s *server) script(in *installation, name, code string, manifest map[string]any, approve []string) {
-	s.t.Helper()
-	dir := filepath.Join(s.t.TempDir(), name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		s.t.Fatal(err)
-	}
-	manifest["name"], manifest["version"], manifest["abi"] = name, "1", 1
-	if manifest["grants"] == nil {
-		manifest["grants"] = []string{} // without, a script asks for everything that is not the platform's
-	}
-	text, err := json.Marshal(manifest)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for file, content := range map[string][]byte{"main.js": []byte(code), "armature.json": text} {
-		if err := os.WriteFile(filepath.Join(dir, file), content, 0o644); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	built := filepath.Join(dir, "out.wasm")
-	in.run("plugin", "build", dir, "-o", built)
-	wasm, err := os.ReadFile(built)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	done := s.install(wasm)
-	if approve == nil {
-		return
-	}
-	s.want("POST", "/api/method/framework.plugins.approve", map[string]any{"plugin": done["plugin"], "grants": approve})
-}
+	"armature/cmd/armature/armaturetest"
+)
 
 // reach calls anything that a plugin can reach.
 const reach = `
@@ -59,24 +25,24 @@ type args = map[string]any
 // TestRightsOfPlugins: whatever a plugin tries beyond what it was given ends in a
 // refusal that says what is missing, though the caller is the Administrator.
 func TestRightsOfPlugins(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		s := in.serve()
-		s.auth = in.keys("Administrator")
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
+		s := in.Serve()
+		s.Auth = in.Keys("Administrator")
 		everything := []string{"resource:*:write", "method:*"}
-		s.script(in, "evil.wide", reach, args{"grants": everything}, everything)
-		s.script(in, "evil.narrow", reach, args{"grants": []string{"resource:Note:read", "method:evil.wide.get"}}, []string{"resource:Note:read", "method:evil.wide.get"})
-		s.script(in, "evil.user", reach, args{"grants": []string{"resource:User:write", "method:framework.core.doctype.user.user.generate_keys"}},
+		s.Script(in, "evil.wide", reach, args{"grants": everything}, everything)
+		s.Script(in, "evil.narrow", reach, args{"grants": []string{"resource:Note:read", "method:evil.wide.get"}}, []string{"resource:Note:read", "method:evil.wide.get"})
+		s.Script(in, "evil.user", reach, args{"grants": []string{"resource:User:write", "method:framework.core.doctype.user.user.generate_keys"}},
 			[]string{"resource:User:write", "method:framework.core.doctype.user.user.generate_keys"})
-		s.script(in, "evil.raised", reach, args{"grants": []string{"elevated", "resource:Note:write"}}, []string{"elevated", "resource:Note:write"})
-		s.script(in, "evil.friend", reach, args{"grants": []string{"method:*"}}, []string{"method:*"})
-		s.script(in, "evil.waiting", reach, args{"grants": []string{"resource:ToDo:read"}}, nil)
-		s.want("POST", "/api/resource/User", args{"email": "ada@example.com", "first_name": "Ada", "new_password": "a long enough pass phrase"})
-		note := s.want("POST", "/api/resource/Note", args{"title": "N", "content": "x"}).(map[string]any)["name"]
-		todo := s.want("POST", "/api/resource/ToDo", args{"description": "x"}).(map[string]any)["name"]
-		if got := s.want("POST", "/api/method/evil.wide.get", args{"doctype": "ToDo", "name": todo}); got == nil {
+		s.Script(in, "evil.raised", reach, args{"grants": []string{"elevated", "resource:Note:write"}}, []string{"elevated", "resource:Note:write"})
+		s.Script(in, "evil.friend", reach, args{"grants": []string{"method:*"}}, []string{"method:*"})
+		s.Script(in, "evil.waiting", reach, args{"grants": []string{"resource:ToDo:read"}}, nil)
+		s.Want("POST", "/api/resource/User", args{"email": "ada@example.com", "first_name": "Ada", "new_password": "a long enough pass phrase"})
+		note := s.Want("POST", "/api/resource/Note", args{"title": "N", "content": "x"}).(map[string]any)["name"]
+		todo := s.Want("POST", "/api/resource/ToDo", args{"description": "x"}).(map[string]any)["name"]
+		if got := s.Want("POST", "/api/method/evil.wide.get", args{"doctype": "ToDo", "name": todo}); got == nil {
 			t.Fatal("what was given does not work")
 		}
-		s.want("POST", "/api/method/evil.narrow.ask", args{"path": "evil.wide.get", "args": args{"doctype": "ToDo", "name": todo}})
+		s.Want("POST", "/api/method/evil.narrow.ask", args{"path": "evil.wide.get", "args": args{"doctype": "ToDo", "name": todo}})
 
 		boss := args{"roles": []any{args{"role": "System Manager"}}}
 		key := "framework.core.doctype.user.user.generate_keys"
@@ -130,34 +96,34 @@ func TestRightsOfPlugins(t *testing.T) {
 			{"a plugin that reaches users by a wildcard", "evil.friend.ask", args{"path": "evil.user.list", "args": args{"doctype": "User"}}},
 		}
 		for _, a := range attacks {
-			status, answer := s.call("POST", "/api/method/"+a.path, a.args)
+			status, answer := s.Call("POST", "/api/method/"+a.path, a.args)
 			if status != http.StatusForbidden || answer["exc_type"] != "PermissionError" {
 				t.Errorf("%s: %d %v", a.name, status, answer)
 			} else if text, _ := json.Marshal(answer); !strings.Contains(string(text), "grant") {
 				t.Errorf("%s is refused, and not for want of a grant: %s", a.name, text)
 			}
 		}
-		s.platformsMethods("evil.wide.ask")
-		if status, _ := s.call("GET", "/api/method/evil.wide.list?doctype=User", nil); status != http.StatusForbidden {
+		platformsMethods(s, "evil.wide.ask")
+		if status, _ := s.Call("GET", "/api/method/evil.wide.list?doctype=User", nil); status != http.StatusForbidden {
 			t.Errorf("by GET: %d", status)
 		}
-		if status, answer := s.call("POST", "/api/method/evil.waiting.list", args{"doctype": "ToDo"}); status != http.StatusExpectationFailed {
+		if status, answer := s.Call("POST", "/api/method/evil.waiting.list", args{"doctype": "ToDo"}); status != http.StatusExpectationFailed {
 			t.Errorf("a plugin that waits: %d %v", status, answer)
 		}
-		roles := s.want("GET", "/api/resource/User/ada@example.com", nil).(map[string]any)["roles"]
+		roles := s.Want("GET", "/api/resource/User/ada@example.com", nil).(map[string]any)["roles"]
 		if text, _ := json.Marshal(roles); strings.Contains(string(text), "System Manager") {
 			t.Errorf("roles %s", text)
 		}
 
 		// A token scoped to the methods approves nothing, and narrows within a plugin.
-		token := s.bearer(t, "method:framework.plugins.* method:evil.wide.* resource:ToDo:create")
-		if status, _ := s.callAs(token, "POST", "/api/method/framework.plugins.approve", args{"plugin": "evil.waiting"}); status != http.StatusForbidden {
+		token := s.Bearer(t, "method:framework.plugins.* method:evil.wide.* resource:ToDo:create")
+		if status, _ := s.CallAs(token, "POST", "/api/method/framework.plugins.approve", args{"plugin": "evil.waiting"}); status != http.StatusForbidden {
 			t.Errorf("a narrowed token approves: %d", status)
 		}
-		if status, answer := s.callAs(token, "POST", "/api/method/evil.wide.get", args{"doctype": "ToDo", "name": todo}); status != http.StatusForbidden {
+		if status, answer := s.CallAs(token, "POST", "/api/method/evil.wide.get", args{"doctype": "ToDo", "name": todo}); status != http.StatusForbidden {
 			t.Errorf("a token of create reads: %d %v", status, answer)
 		}
-		if status, _ := s.call("POST", "/api/method/framework.plugins.revoke", args{"plugin": "evil.wide", "grants": []string{"http_fetch"}}); status != http.StatusExpectationFailed {
+		if status, _ := s.Call("POST", "/api/method/framework.plugins.revoke", args{"plugin": "evil.wide", "grants": []string{"http_fetch"}}); status != http.StatusExpectationFailed {
 			t.Errorf("revoked what was never asked for: %d", status)
 		}
 	})
@@ -177,9 +143,9 @@ var ordinary = []string{
 
 // platformsMethods: every other method that the server describes is closed to a
 // plugin that may call all there are, through its method ask.
-func (s *server) platformsMethods(ask string) {
-	s.t.Helper()
-	_, description := s.call("GET", "/api/openapi.json", nil)
+func platformsMethods(s *armaturetest.Server, ask string) {
+	s.T.Helper()
+	_, description := s.Call("GET", "/api/openapi.json", nil)
 	tried := 0
 	for path := range description["paths"].(map[string]any) {
 		name, is := strings.CutPrefix(path, "/api/method/")
@@ -187,69 +153,69 @@ func (s *server) platformsMethods(ask string) {
 			continue
 		}
 		tried++
-		status, answer := s.call("POST", "/api/method/"+ask, args{"path": name, "args": args{"user": "Administrator", "plugin": "evil.wide"}})
+		status, answer := s.Call("POST", "/api/method/"+ask, args{"path": name, "args": args{"user": "Administrator", "plugin": "evil.wide"}})
 		if text, _ := json.Marshal(answer); status != http.StatusForbidden || !strings.Contains(string(text), "is not granted method:"+name) {
-			s.t.Errorf("%s by a wildcard: %d %s", name, status, text)
+			s.T.Errorf("%s by a wildcard: %d %s", name, status, text)
 		}
 	}
 	if tried < 10 {
-		s.t.Errorf("only %d methods of the platform are described", tried)
+		s.T.Errorf("only %d methods of the platform are described", tried)
 	}
 }
 
 // TestHandlersSetWhatTheyDeclare: and nothing else, least of all of the platform.
 func TestHandlersSetWhatTheyDeclare(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		s := in.serve()
-		s.auth = in.keys("Administrator")
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
+		s := in.Serve()
+		s.Auth = in.Keys("Administrator")
 		event := func(sets ...string) args { return args{"export": "hear", "sets": sets} }
 		save := func() (int, map[string]any) {
-			return s.call("POST", "/api/resource/ToDo", args{"description": "x"})
+			return s.Call("POST", "/api/resource/ToDo", args{"description": "x"})
 		}
-		s.script(in, "evil.keen", `export function hear({ doc }) { return { ...doc, priority: "High", color: "#ff0000" }; }`,
+		s.Script(in, "evil.keen", `export function hear({ doc }) { return { ...doc, priority: "High", color: "#ff0000" }; }`,
 			args{"events": args{"ToDo.validate": event("priority")}}, nil)
 		if status, answer := save(); status != http.StatusOK || answer["data"].(map[string]any)["priority"] == "High" {
 			t.Fatalf("a handler that waits is heard: %d %v", status, answer)
 		}
 		approve := func(plugin string, grants ...string) {
-			s.want("POST", "/api/method/framework.plugins.approve", args{"plugin": plugin, "grants": grants})
+			s.Want("POST", "/api/method/framework.plugins.approve", args{"plugin": plugin, "grants": grants})
 		}
 		approve("evil.keen", "event:ToDo.validate")
 		if status, answer := save(); status != http.StatusExpectationFailed || !strings.Contains(answer["exception"].(string), "may not set color of ToDo") {
 			t.Errorf("an undeclared field: %d %v", status, answer)
 		}
-		s.want("POST", "/api/method/framework.plugins.disable", args{"plugin": "evil.keen"})
+		s.Want("POST", "/api/method/framework.plugins.disable", args{"plugin": "evil.keen"})
 
-		s.script(in, "good.keen", `export function hear({ doc }) { return { ...doc, priority: "High" }; }`,
+		s.Script(in, "good.keen", `export function hear({ doc }) { return { ...doc, priority: "High" }; }`,
 			args{"events": args{"ToDo.validate": event("priority")}}, []string{"event:ToDo.validate"})
 		if status, answer := save(); status != http.StatusOK || answer["data"].(map[string]any)["priority"] != "High" {
 			t.Errorf("a declared field: %d %v", status, answer)
 		}
-		s.want("POST", "/api/method/framework.plugins.revoke", args{"plugin": "good.keen", "grants": []string{"event:ToDo.validate"}})
+		s.Want("POST", "/api/method/framework.plugins.revoke", args{"plugin": "good.keen", "grants": []string{"event:ToDo.validate"}})
 		if status, answer := save(); status != http.StatusForbidden || !strings.Contains(answer["exception"].(string), "good.keen") {
 			t.Errorf("saved without a handler whose grant was revoked: %d %v", status, answer)
 		}
-		s.want("POST", "/api/method/framework.plugins.uninstall", args{"plugin": "good.keen"})
+		s.Want("POST", "/api/method/framework.plugins.uninstall", args{"plugin": "good.keen"})
 
 		user := args{"User.validate": "hear", "User.before_save": "hear"}
-		s.script(in, "evil.boss", `export function hear() { return { roles: [{ role: "System Manager" }] }; }`, args{"events": user}, []string{})
-		if status, answer := s.call("POST", "/api/resource/User", args{"email": "ada@example.com", "first_name": "Ada"}); status != http.StatusOK {
+		s.Script(in, "evil.boss", `export function hear() { return { roles: [{ role: "System Manager" }] }; }`, args{"events": user}, []string{})
+		if status, answer := s.Call("POST", "/api/resource/User", args{"email": "ada@example.com", "first_name": "Ada"}); status != http.StatusOK {
 			t.Fatalf("before it is approved: %d %v", status, answer)
 		}
 		approve("evil.boss", "event:User.validate", "event:User.before_save")
-		if status, answer := s.call("PUT", "/api/resource/User/ada@example.com", args{"first_name": "Ada B"}); status != http.StatusExpectationFailed || !strings.Contains(answer["exception"].(string), "may not set roles of User") {
+		if status, answer := s.Call("PUT", "/api/resource/User/ada@example.com", args{"first_name": "Ada B"}); status != http.StatusExpectationFailed || !strings.Contains(answer["exception"].(string), "may not set roles of User") {
 			t.Errorf("roles by a handler: %d %v", status, answer)
 		}
-		s.want("POST", "/api/method/framework.plugins.uninstall", args{"plugin": "evil.boss"})
+		s.Want("POST", "/api/method/framework.plugins.uninstall", args{"plugin": "evil.boss"})
 
-		s.script(in, "evil.all", `export function hear() { throw new Error("heard"); }`, args{"events": args{"*.validate": "hear"}}, []string{})
-		if status, answer := s.call("PUT", "/api/resource/User/ada@example.com", args{"first_name": "Ada C"}); status != http.StatusOK {
+		s.Script(in, "evil.all", `export function hear() { throw new Error("heard"); }`, args{"events": args{"*.validate": "hear"}}, []string{})
+		if status, answer := s.Call("PUT", "/api/resource/User/ada@example.com", args{"first_name": "Ada C"}); status != http.StatusOK {
 			t.Errorf("a handler of all DocTypes hears of users: %d %v", status, answer)
 		}
 		if status, _ := save(); status == http.StatusOK {
 			t.Error("a handler of all DocTypes does not hear of ToDos")
 		}
-		log := s.want("GET", `/api/resource/Activity Log?fields=["subject","user"]&filters=[["operation","=","Plugins"]]&limit=50`, nil)
+		log := s.Want("GET", `/api/resource/Activity Log?fields=["subject","user"]&filters=[["operation","=","Plugins"]]&limit=50`, nil)
 		if text, _ := json.Marshal(log); !strings.Contains(string(text), "Plugin good.keen: serves version 1; approved event:ToDo.validate") || !strings.Contains(string(text), "Plugin good.keen: taken back event:ToDo.validate") {
 			t.Errorf("activity log %s", text)
 		}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"armature/cmd/armature/armaturetest"
 	"armature/plugins/plugintest"
 )
 
@@ -22,14 +23,14 @@ import (
 // server takes writes.
 func TestBackupAndRestore(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	first := &installation{t: t, data: t.TempDir()}
-	s := first.serve()
-	s.auth = first.keys("Administrator")
+	first := armaturetest.New(t)
+	s := first.Serve()
+	s.Auth = first.Keys("Administrator")
 	jane := fillSite(t, first, s)
-	ask := func(in *installation, s *server) map[string]any {
+	ask := func(in *armaturetest.Installation, s *armaturetest.Server) map[string]any {
 		t.Helper()
-		other := &server{t: t, url: s.url, auth: jane, log: s.log}
-		answers := map[string]any{"who": other.want("GET", "/api/method/framework.auth.get_logged_user", nil)}
+		other := &armaturetest.Server{T: t, URL: s.URL, Auth: jane, Log: s.Log}
+		answers := map[string]any{"who": other.Want("GET", "/api/method/framework.auth.get_logged_user", nil)}
 		for _, path := range []string{
 			`/api/resource/Order/O-1`,
 			`/api/resource/Order?fields=["*"]&order_by=name asc&limit_page_length=500`,
@@ -39,17 +40,17 @@ func TestBackupAndRestore(t *testing.T) {
 			`/api/resource/Numbered?fields=["name","title"]&order_by=name asc`,
 			`/api/resource/File?fields=["file_name","file_url","is_private","content_hash"]&order_by=name asc`,
 		} {
-			answers[path] = s.want("GET", strings.ReplaceAll(path, " ", "%20"), nil)
+			answers[path] = s.Want("GET", strings.ReplaceAll(path, " ", "%20"), nil)
 		}
-		answers["plugin stored"] = s.want("POST", "/api/method/acme.stored.echo", map[string]any{"x": 1})
-		answers["plugin in the folder"] = s.want("POST", "/api/method/acme.folder.echo", map[string]any{"x": 2})
-		files, _ := s.want("GET", `/api/resource/File?fields=["file_url"]&filters={"file_name":"note.txt"}`, nil).([]any)
+		answers["plugin stored"] = s.Want("POST", "/api/method/acme.stored.echo", map[string]any{"x": 1})
+		answers["plugin in the folder"] = s.Want("POST", "/api/method/acme.folder.echo", map[string]any{"x": 2})
+		files, _ := s.Want("GET", `/api/resource/File?fields=["file_url"]&filters={"file_name":"note.txt"}`, nil).([]any)
 		if len(files) != 1 {
 			t.Fatalf("the files are %v", files)
 		}
 		answers["download"] = download(t, s, files[0].(map[string]any)["file_url"].(string))
 		answers["login"] = login(t, s, "jane@example.com", "a long pass phrase")
-		answers["configuration"] = in.run("site", "config", "default", "get", "plugins")
+		answers["configuration"] = in.Run("site", "config", "default", "get", "plugins")
 		return answers
 	}
 	want := ask(first, s)
@@ -68,15 +69,15 @@ func TestBackupAndRestore(t *testing.T) {
 					return
 				default:
 				}
-				s.call("POST", "/api/resource/Order", order(fmt.Sprintf("later-%d-%d", w, n), n%5))
-				s.call("PUT", "/api/resource/Order/O-50", map[string]any{"count": n % 3, "rows": rows(n % 3)})
+				s.Call("POST", "/api/resource/Order", order(fmt.Sprintf("later-%d-%d", w, n), n%5))
+				s.Call("PUT", "/api/resource/Order/O-50", map[string]any{"count": n % 3, "rows": rows(n % 3)})
 			}
 		})
 	}
 	archive := filepath.Join(t.TempDir(), "site.armature")
-	backup := func(in *installation, file string) {
+	backup := func(in *armaturetest.Installation, file string) {
 		t.Helper()
-		if out, stderr, err := in.with("site", "backup", "default", file); err != nil {
+		if out, stderr, err := with(in, "site", "backup", "default", file); err != nil {
 			t.Fatalf("%v: %s%s", err, out, stderr)
 		}
 	}
@@ -91,80 +92,80 @@ func TestBackupAndRestore(t *testing.T) {
 		}
 		t.Skip("ARMATURE_TEST_POSTGRES is not set")
 	}
-	second := &installation{t: t, data: t.TempDir(), database: newDatabase(t, postgres)}
-	restore := func(in *installation, file string, args ...string) {
+	second := &armaturetest.Installation{T: t, Data: t.TempDir(), Database: armaturetest.NewDatabase(t, postgres)}
+	restore := func(in *armaturetest.Installation, file string, args ...string) {
 		t.Helper()
-		if _, stderr, err := in.with(append([]string{"site", "restore", file}, args...)...); err != nil {
+		if _, stderr, err := with(in, append([]string{"site", "restore", file}, args...)...); err != nil {
 			t.Fatalf("%v: %s", err, stderr)
 		}
 	}
 	restore(second, archive)
-	p := second.serve()
-	p.auth = s.auth
+	p := second.Serve()
+	p.Auth = s.Auth
 	whole := 0
-	for _, o := range p.want("GET", `/api/resource/Order?fields=["name"]&limit_page_length=100000`, nil).([]any) {
+	for _, o := range p.Want("GET", `/api/resource/Order?fields=["name"]&limit_page_length=100000`, nil).([]any) {
 		name := o.(map[string]any)["name"].(string)
-		doc := p.want("GET", "/api/resource/Order/"+name, nil).(map[string]any)
+		doc := p.Want("GET", "/api/resource/Order/"+name, nil).(map[string]any)
 		if got := len(doc["rows"].([]any)); float64(got) != doc["count"] {
 			t.Errorf("%s has %d rows and says %v: the archive is not of one moment", name, got, doc["count"])
 		}
 		whole++
 		if strings.HasPrefix(name, "later") {
-			p.want("DELETE", "/api/resource/Order/"+name, nil)
+			p.Want("DELETE", "/api/resource/Order/"+name, nil)
 		}
 	}
 	t.Logf("%d orders in the archive, each whole", whole)
-	for _, one := range []*server{s, p} { // what the writers have left
-		one.want("PUT", "/api/resource/Order/O-50", map[string]any{"count": 1, "rows": rows(1)})
+	for _, one := range []*armaturetest.Server{s, p} { // what the writers have left
+		one.Want("PUT", "/api/resource/Order/O-50", map[string]any{"count": 1, "rows": rows(1)})
 	}
 	// The name that comes next is the one after the last.
-	if next := p.want("POST", "/api/resource/Numbered", map[string]any{"title": "next"}).(map[string]any); next["name"] != "N-0004" {
+	if next := p.Want("POST", "/api/resource/Numbered", map[string]any{"title": "next"}).(map[string]any); next["name"] != "N-0004" {
 		t.Errorf("the series goes on with %v", next["name"])
 	}
-	p.want("DELETE", "/api/resource/Numbered/N-0004", nil)
+	p.Want("DELETE", "/api/resource/Numbered/N-0004", nil)
 	got := ask(second, p)
 	compareAnswers(t, "PostgreSQL", want, got)
 
 	back := filepath.Join(t.TempDir(), "back.armature")
 	backup(second, back)
-	third := &installation{t: t, data: t.TempDir()}
+	third := armaturetest.New(t)
 	restore(third, back)
-	l := third.serve()
-	l.auth = s.auth
+	l := third.Serve()
+	l.Auth = s.Auth
 	compareAnswers(t, "SQLite again", want, ask(third, l))
 
 	// A site that is there is left alone, unless told, and a running server
 	// follows.
-	if _, stderr, err := third.with("site", "restore", back); err == nil || !strings.Contains(stderr, "--replace") {
+	if _, stderr, err := with(third, "site", "restore", back); err == nil || !strings.Contains(stderr, "--replace") {
 		t.Errorf("restored over a site: %v, %s", err, stderr)
 	}
-	l.want("POST", "/api/resource/Order", order("since", 0))
+	l.Want("POST", "/api/resource/Order", order("since", 0))
 	restore(third, back, "--replace")
-	eventually(t, "the running server serves what was restored", func() bool {
-		status, _ := l.call("GET", "/api/resource/Order/since", nil)
+	armaturetest.Eventually(t, "the running server serves what was restored", func() bool {
+		status, _ := l.Call("GET", "/api/resource/Order/since", nil)
 		return status == http.StatusNotFound
 	})
-	p.want("POST", "/api/resource/Order", order("since", 0))
+	p.Want("POST", "/api/resource/Order", order("since", 0))
 	restore(second, back, "--replace")
-	eventually(t, "on PostgreSQL, too", func() bool {
-		status, _ := p.call("GET", "/api/resource/Order/since", nil)
+	armaturetest.Eventually(t, "on PostgreSQL, too", func() bool {
+		status, _ := p.Call("GET", "/api/resource/Order/since", nil)
 		return status == http.StatusNotFound
 	})
 	compareAnswers(t, "PostgreSQL, replaced", want, ask(second, p))
 
 	// As another site beside it, it takes no host of the other.
 	restore(third, back, "--as", "copy")
-	if out := third.run("site", "config", "copy", "get", "hosts"); strings.TrimSpace(out) != `["copy"]` {
+	if out := third.Run("site", "config", "copy", "get", "hosts"); strings.TrimSpace(out) != `["copy"]` {
 		t.Errorf("the copy answers %s", out)
 	}
-	if status, _ := l.call("GET", "/api/resource/Order/O-1", nil); status != http.StatusOK {
+	if status, _ := l.Call("GET", "/api/resource/Order/O-1", nil); status != http.StatusOK {
 		t.Errorf("beside a copy the site answers %d", status)
 	}
 }
 
 // with runs a command with a passphrase in the environment.
-func (in *installation) with(args ...string) (stdout, stderr string, err error) {
-	cmd := in.command(args...)
+func with(in *armaturetest.Installation, args ...string) (stdout, stderr string, err error) {
+	cmd := in.Command(args...)
 	cmd.Env = append(cmd.Env, "ARMATURE_BACKUP_PASSPHRASE=open sesame")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -173,14 +174,14 @@ func (in *installation) with(args ...string) (stdout, stderr string, err error) 
 }
 
 // fillSite gives a site one of everything and returns Jane's credentials.
-func fillSite(t *testing.T, in *installation, s *server) (jane string) {
+func fillSite(t *testing.T, in *armaturetest.Installation, s *armaturetest.Server) (jane string) {
 	t.Helper()
 	doctype := func(name string, more map[string]any) {
 		more["name"], more["module"], more["custom"] = name, "Shop", 1
 		if more["istable"] == nil {
 			more["permissions"] = []any{map[string]any{"role": "System Manager", "read": 1, "write": 1, "create": 1, "delete": 1}}
 		}
-		s.want("POST", "/api/resource/DocType", more)
+		s.Want("POST", "/api/resource/DocType", more)
 	}
 	field := func(name, typ string) map[string]any { return map[string]any{"fieldname": name, "fieldtype": typ} }
 	row := field("rows", "Table")
@@ -192,26 +193,26 @@ func fillSite(t *testing.T, in *installation, s *server) (jane string) {
 	}})
 	doctype("Numbered", map[string]any{"autoname": "format:N-{####}", "fields": []any{field("title", "Data")}})
 	for n := range 50 {
-		s.want("POST", "/api/resource/Order", order(fmt.Sprintf("O-%d", n+1), n%4))
+		s.Want("POST", "/api/resource/Order", order(fmt.Sprintf("O-%d", n+1), n%4))
 	}
-	s.want("PUT", "/api/resource/Order/O-50", map[string]any{"count": 1, "rows": rows(1)})
-	s.want("PUT", "/api/resource/Order/O-1", map[string]any{"note": "changed: \U0001f600 \"quoted\"\n\u2028", "rate": 0.1})
+	s.Want("PUT", "/api/resource/Order/O-50", map[string]any{"count": 1, "rows": rows(1)})
+	s.Want("PUT", "/api/resource/Order/O-1", map[string]any{"note": "changed: \U0001f600 \"quoted\"\n\u2028", "rate": 0.1})
 	for n := range 3 {
-		s.want("POST", "/api/resource/Numbered", map[string]any{"title": fmt.Sprint(n)})
+		s.Want("POST", "/api/resource/Numbered", map[string]any{"title": fmt.Sprint(n)})
 	}
-	in.run("user", "add", "jane@example.com", "--first-name", "Jane")
-	if _, stderr, err := in.try("a long pass phrase\n", "user", "password", "jane@example.com"); err != nil {
+	in.Run("user", "add", "jane@example.com", "--first-name", "Jane")
+	if _, stderr, err := in.Try("a long pass phrase\n", "user", "password", "jane@example.com"); err != nil {
 		t.Fatal(stderr)
 	}
 	upload(t, s, "note.txt", "the bytes of a file")
-	s.install(plugintest.Asks(t, "acme.stored", "1", "1", nil))
-	put(t, filepath.Join(in.data, "sites", "default", "plugins", "folder.wasm"), plugintest.Asks(t, "acme.folder", "1", "2", nil))
-	eventually(t, "the plugin in the folder answers", func() bool {
-		status, _ := s.call("POST", "/api/method/acme.folder.echo", map[string]any{})
+	s.Install(plugintest.Asks(t, "acme.stored", "1", "1", nil))
+	armaturetest.Put(t, filepath.Join(in.Data, "sites", "default", "plugins", "folder.wasm"), plugintest.Asks(t, "acme.folder", "1", "2", nil))
+	armaturetest.Eventually(t, "the plugin in the folder answers", func() bool {
+		status, _ := s.Call("POST", "/api/method/acme.folder.echo", map[string]any{})
 		return status == http.StatusOK
 	})
-	in.run("site", "config", "default", "set", "plugins", `{"acme.stored": {"limit": 10}}`)
-	return in.keys("jane@example.com")
+	in.Run("site", "config", "default", "set", "plugins", `{"acme.stored": {"limit": 10}}`)
+	return in.Keys("jane@example.com")
 }
 
 func order(name string, count int) map[string]any {
@@ -264,20 +265,20 @@ func volatile(q string, answer any) string {
 	return string(text)
 }
 
-func upload(t *testing.T, s *server, name, content string) {
+func upload(t *testing.T, s *armaturetest.Server, name, content string) {
 	t.Helper()
-	if status, answer := s.uploadAs(name, s.auth, "/api/method/upload_file", []byte(content), "is_private", "1"); status != http.StatusOK {
+	if status, answer := s.UploadAs(name, s.Auth, "/api/method/upload_file", []byte(content), "is_private", "1"); status != http.StatusOK {
 		t.Fatalf("upload: %d %v", status, answer)
 	}
 }
 
-func download(t *testing.T, s *server, path string) string {
+func download(t *testing.T, s *armaturetest.Server, path string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), "GET", s.url+path, nil)
+	r, err := http.NewRequestWithContext(t.Context(), "GET", s.URL+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Authorization", s.auth)
+	r.Header.Set("Authorization", s.Auth)
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
@@ -291,7 +292,7 @@ func download(t *testing.T, s *server, path string) string {
 }
 
 // login logs in with a password and says who the session belongs to.
-func login(t *testing.T, s *server, user, password string) string {
+func login(t *testing.T, s *armaturetest.Server, user, password string) string {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -299,12 +300,12 @@ func login(t *testing.T, s *server, user, password string) string {
 	}
 	client := &http.Client{Jar: jar}
 	body, _ := json.Marshal(map[string]string{"usr": user, "pwd": password})
-	res, err := client.Post(s.url+"/api/method/login", "application/json", bytes.NewReader(body))
+	res, err := client.Post(s.URL+"/api/method/login", "application/json", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	if res, err = client.Get(s.url + "/api/method/framework.auth.get_logged_user"); err != nil {
+	if res, err = client.Get(s.URL + "/api/method/framework.auth.get_logged_user"); err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()

@@ -7,29 +7,31 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // plant changes the database of the default site behind its back. %s is what stands
 // before the name of a table.
-func (in *installation) plant(statements ...string) {
-	in.t.Helper()
-	driver, source, schema := "sqlite", filepath.Join(in.data, "sites", "default", "site.db"), ""
-	if in.database != "" {
-		driver, source, schema = "pgx", in.database, "site_default."
+func plant(in *armaturetest.Installation, statements ...string) {
+	in.T.Helper()
+	driver, source, schema := "sqlite", filepath.Join(in.Data, "sites", "default", "site.db"), ""
+	if in.Database != "" {
+		driver, source, schema = "pgx", in.Database, "site_default."
 	}
 	db, err := sql.Open(driver, source)
 	if err != nil {
-		in.t.Fatal(err)
+		in.T.Fatal(err)
 	}
 	defer db.Close()
 	for _, s := range statements {
 		statement := fmt.Sprintf(s, schema)
 		done, err := db.Exec(statement)
 		if err != nil {
-			in.t.Fatalf("%s: %v", statement, err)
+			in.T.Fatalf("%s: %v", statement, err)
 		}
 		if n, err := done.RowsAffected(); err == nil && n == 0 {
-			in.t.Fatalf("%s: nothing has changed", statement)
+			in.T.Fatalf("%s: nothing has changed", statement)
 		}
 	}
 }
@@ -37,18 +39,18 @@ func (in *installation) plant(statements ...string) {
 // Each thing that can be wrong with what the platform itself keeps is found when it is
 // planted, alone; and the command says by its end which kind of trouble there is.
 func TestDoctorFindsWhatIsPlanted(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		s := in.serve()
-		s.auth = in.keys("Administrator")
-		s.want("POST", "/api/resource/OAuth Client", map[string]any{"app_name": "Portal", "redirect_uris": "http://127.0.0.1:9000/callback"})
-		s.want("POST", "/api/resource/Connected App", map[string]any{"provider_name": "Away", "client_id": "x", "client_secret": "y"})
-		s.want("POST", "/api/resource/Note", map[string]any{"title": "n"})
-		notes, _ := s.want("GET", "/api/resource/Note", nil).([]any)
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
+		s := in.Serve()
+		s.Auth = in.Keys("Administrator")
+		s.Want("POST", "/api/resource/OAuth Client", map[string]any{"app_name": "Portal", "redirect_uris": "http://127.0.0.1:9000/callback"})
+		s.Want("POST", "/api/resource/Connected App", map[string]any{"provider_name": "Away", "client_id": "x", "client_secret": "y"})
+		s.Want("POST", "/api/resource/Note", map[string]any{"title": "n"})
+		notes, _ := s.Want("GET", "/api/resource/Note", nil).([]any)
 		note := notes[0].(map[string]any)["name"].(string)
-		s.want("POST", "/api/resource/ToDo", map[string]any{"description": "d", "reference_type": "Note", "reference_name": note})
-		s.call("GET", "/api/method/framework.integrations.oauth2.openid_configuration", nil)
-		s.stop()
-		if d := in.doctor(); !d.Well || len(d.Findings) != 0 {
+		s.Want("POST", "/api/resource/ToDo", map[string]any{"description": "d", "reference_type": "Note", "reference_name": note})
+		s.Call("GET", "/api/method/framework.integrations.oauth2.openid_configuration", nil)
+		s.Stop()
+		if d := doctor(in); !d.Well || len(d.Findings) != 0 {
 			t.Fatalf("at first: %+v", d.Findings)
 		}
 		for _, tt := range []struct {
@@ -65,41 +67,41 @@ func TestDoctorFindsWhatIsPlanted(t *testing.T) {
 			{"a pause", "UPDATE %sarmature_secret SET paused = 'a rehearsal'", "UPDATE %sarmature_secret SET paused = ''", "outgoing", "a rehearsal", true},
 			{"a row without a document", "UPDATE %sd_has_role SET parent = 'x' || parent", "UPDATE %sd_has_role SET parent = substr(parent, 2)", "rows", "Has Role", false},
 		} {
-			in.plant(tt.plant)
-			d := in.doctor()
+			plant(in, tt.plant)
+			d := doctor(in)
 			if d.says(tt.check, tt.subject) != 1 || len(d.Findings) != 1 || d.Well != tt.well {
 				t.Errorf("%s: %+v", tt.name, d)
 			}
-			if again := in.doctor("--repair"); len(again.Findings) != 1 || again.Findings[0].Repaired {
+			if again := doctor(in, "--repair"); len(again.Findings) != 1 || again.Findings[0].Repaired {
 				t.Errorf("%s is nothing that can be repaired: %+v", tt.name, again)
 			}
-			in.plant(tt.mend)
-			if d := in.doctor(); !d.Well {
+			plant(in, tt.mend)
+			if d := doctor(in); !d.Well {
 				t.Fatalf("%s, mended: %+v", tt.name, d)
 			}
 		}
 		// What nobody has planted by hand: a schedule that is not kept.
-		in.plant("INSERT INTO %sarmature_backup (name, owner, creation, modified, modified_by, docstatus, idx, every, tried, done, problem, size, records, until) " +
+		plant(in, "INSERT INTO %sarmature_backup (name, owner, creation, modified, modified_by, docstatus, idx, every, tried, done, problem, size, records, until) "+
 			"VALUES ('site', 'Administrator', '2026-01-01 00:00:00', '2026-01-01 00:00:00', 'Administrator', 0, 0, 3600, 1767225600, 1767225600, '', 1, 1, 0)")
-		if d := in.doctor(); d.Well || d.says("backups", "every 1h0m0s, and the last one is of 2026-01-01") != 1 {
+		if d := doctor(in); d.Well || d.says("backups", "every 1h0m0s, and the last one is of 2026-01-01") != 1 {
 			t.Errorf("a late backup: %+v", d)
 		}
-		in.plant("UPDATE %sarmature_backup SET problem = 'no room'")
-		if d := in.doctor(); d.Well || d.says("backups", "no room") != 1 {
+		plant(in, "UPDATE %sarmature_backup SET problem = 'no room'")
+		if d := doctor(in); d.Well || d.says("backups", "no room") != 1 {
 			t.Errorf("a failed backup: %+v", d)
 		}
-		in.plant("DELETE FROM %sarmature_backup")
+		plant(in, "DELETE FROM %sarmature_backup")
 		for args, code := range map[string]int{"default": 0, "nowhere": 1} {
-			if got := exitCode(in.command("site", "doctor", args).Run()); got != code {
+			if got := exitCode(in.Command("site", "doctor", args).Run()); got != code {
 				t.Errorf("doctor %s ends with %d", args, got)
 			}
 		}
-		in.plant("UPDATE %sd_todo SET allocated_to = 'nobody'")
-		if got := exitCode(in.command("site", "doctor", "default").Run()); got != 2 {
+		plant(in, "UPDATE %sd_todo SET allocated_to = 'nobody'")
+		if got := exitCode(in.Command("site", "doctor", "default").Run()); got != 2 {
 			t.Errorf("with something found it ends with %d", got)
 		}
-		in.run("site", "config", "default", "set", "mail", `{"host": "h", "from": "a@example.org", "user": "u", "password": "v1.nonsense"}`)
-		if d := in.doctor(); d.says("secrets", "configuration: a secret in it cannot be used: mail: password") != 1 {
+		in.Run("site", "config", "default", "set", "mail", `{"host": "h", "from": "a@example.org", "user": "u", "password": "v1.nonsense"}`)
+		if d := doctor(in); d.says("secrets", "configuration: a secret in it cannot be used: mail: password") != 1 {
 			t.Errorf("the mail server's password: %+v", d)
 		}
 	})

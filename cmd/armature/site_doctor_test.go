@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // diagnosis is what site doctor prints.
@@ -22,14 +24,14 @@ type diagnosis struct {
 }
 
 // doctor examines the default site.
-func (in *installation) doctor(flags ...string) (d diagnosis) {
-	in.t.Helper()
-	out, stderr, err := in.try("", append([]string{"site", "doctor", "default", "--json"}, flags...)...)
+func doctor(in *armaturetest.Installation, flags ...string) (d diagnosis) {
+	in.T.Helper()
+	out, stderr, err := in.Try("", append([]string{"site", "doctor", "default", "--json"}, flags...)...)
 	if jerr := json.Unmarshal([]byte(out), &d); jerr != nil {
-		in.t.Fatalf("%v: %s%s", jerr, out, stderr)
+		in.T.Fatalf("%v: %s%s", jerr, out, stderr)
 	}
 	if d.Well != (err == nil) {
-		in.t.Errorf("well is %v, and the command ended with %v", d.Well, err)
+		in.T.Errorf("well is %v, and the command ended with %v", d.Well, err)
 	}
 	return d
 }
@@ -46,9 +48,9 @@ func (d diagnosis) says(check, text string) (n int) {
 
 // A new site is well, on every database.
 func TestSiteDoctorOfAHealthySite(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		in.serve().stop()
-		if d := in.doctor(); !d.Well || len(d.Findings) != 0 {
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
+		in.Serve().Stop()
+		if d := doctor(in); !d.Well || len(d.Findings) != 0 {
 			t.Errorf("%+v", d)
 		}
 	})
@@ -56,17 +58,17 @@ func TestSiteDoctorOfAHealthySite(t *testing.T) {
 
 // Each thing that can be wrong is found, and what is safe is mended.
 func TestSiteDoctor(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir(), env: []string{"ARMATURE_SECRET_KEY=" + fmt.Sprintf("%064d", 1)}}
+	in := &armaturetest.Installation{T: t, Data: t.TempDir(), Env: []string{"ARMATURE_SECRET_KEY=" + fmt.Sprintf("%064d", 1)}}
 	f := &format{Number: 1}
 	f.unpack(t, in)
-	s := in.serve()
-	s.auth = f.Authorization
-	s.stop()
-	before := in.doctor()
+	s := in.Serve()
+	s.Auth = f.Authorization
+	s.Stop()
+	before := doctor(in)
 	if before.says("names", "Connected App") != 1 || before.says("names", "Webhook") != 1 || len(before.Findings) != 2 {
 		t.Errorf("at first: %+v", before)
 	}
-	db, err := sql.Open("sqlite", filepath.Join(in.data, "sites", "default", "site.db"))
+	db, err := sql.Open("sqlite", filepath.Join(in.Data, "sites", "default", "site.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,15 +89,15 @@ func TestSiteDoctor(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	blobs, err := filepath.Glob(filepath.Join(in.data, "sites", "default", "files", "blob", "*", "*"))
+	blobs, err := filepath.Glob(filepath.Join(in.Data, "sites", "default", "files", "blob", "*", "*"))
 	if err != nil || len(blobs) < 2 {
 		t.Fatalf("files %v, %v", blobs, err)
 	}
-	trash := filepath.Join(in.data, "sites", "default", "files", "trash")
+	trash := filepath.Join(in.Data, "sites", "default", "files", "trash")
 	if err := os.Mkdir(trash, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	key := strings.ReplaceAll(blobs[0][len(filepath.Join(in.data, "sites", "default", "files", "blob"))+1:], "/", ".")
+	key := strings.ReplaceAll(blobs[0][len(filepath.Join(in.Data, "sites", "default", "files", "blob"))+1:], "/", ".")
 	if err := os.Rename(blobs[0], filepath.Join(trash, "20260101t000000z."+key)); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +105,7 @@ func TestSiteDoctor(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants := map[string]string{"tables": index, "secrets": "Book 3", "rows": "Book 4", "links": "nobody@example.org", "files": "missing"}
-	d := in.doctor()
+	d := doctor(in)
 	for check, text := range wants {
 		if d.says(check, text) != 1 {
 			t.Errorf("%s does not say %q: %+v", check, text, d.Findings)
@@ -112,8 +114,8 @@ func TestSiteDoctor(t *testing.T) {
 	if d.says("files", "in the trash") != 1 {
 		t.Errorf("%+v", d.Findings)
 	}
-	in.doctor("--repair")
-	after := in.doctor()
+	doctor(in, "--repair")
+	after := doctor(in)
 	if after.says("tables", "") != 0 || after.says("files", "in the trash") != 0 {
 		t.Errorf("after the repair: %+v", after.Findings)
 	}

@@ -9,19 +9,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // old makes an installation with sites of format 1, which differ by their names
 // alone.
-func (in *installation) old(sites int) *format {
-	in.t.Helper()
+func old(in *armaturetest.Installation, sites int) *format {
+	in.T.Helper()
 	f := &format{Number: 1}
-	f.unpack(in.t, in)
-	from := filepath.Join(in.data, "sites", "default")
+	f.unpack(in.T, in)
+	from := filepath.Join(in.Data, "sites", "default")
 	for n := range sites - 1 {
-		to := filepath.Join(in.data, "sites", fmt.Sprintf("site-%02d", n))
+		to := filepath.Join(in.Data, "sites", fmt.Sprintf("site-%02d", n))
 		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-			in.t.Fatal(err)
+			in.T.Fatal(err)
 		}
 	}
 	return f
@@ -35,11 +37,11 @@ type migratedSite struct {
 	Error string `json:"error"`
 }
 
-func (in *installation) migrate(args ...string) (list []migratedSite, err error) {
-	in.t.Helper()
-	out, stderr, err := in.try("", append([]string{"site", "migrate", "--json"}, args...)...)
+func migrate(in *armaturetest.Installation, args ...string) (list []migratedSite, err error) {
+	in.T.Helper()
+	out, stderr, err := in.Try("", append([]string{"site", "migrate", "--json"}, args...)...)
 	if jerr := json.Unmarshal([]byte(out), &list); jerr != nil {
-		in.t.Fatalf("%v: %s%s", jerr, out, stderr)
+		in.T.Fatalf("%v: %s%s", jerr, out, stderr)
 	}
 	return list, err
 }
@@ -48,11 +50,11 @@ func (in *installation) migrate(args ...string) (list []migratedSite, err error)
 // after many that were killed, and each of them is whole afterwards. One that cannot
 // be keeps none of the others from it.
 func TestMigrateAll(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir(), env: []string{"ARMATURE_SECRET_KEY=" + fmt.Sprintf("%064d", 1)}}
+	in := &armaturetest.Installation{T: t, Data: t.TempDir(), Env: []string{"ARMATURE_SECRET_KEY=" + fmt.Sprintf("%064d", 1)}}
 	const sites = 6
-	f := in.old(sites)
+	f := old(in, sites)
 	for _, wait := range []time.Duration{30, 150, 400} { // what it waits for next is the lease of who was killed
-		cmd := in.command("site", "migrate", "--all")
+		cmd := in.Command("site", "migrate", "--all")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -60,10 +62,10 @@ func TestMigrateAll(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}
-	if list, err := in.migrate("--all"); err != nil {
+	if list, err := migrate(in, "--all"); err != nil {
 		t.Fatalf("%v, %+v", err, list)
 	}
-	list, err := in.migrate("--all")
+	list, err := migrate(in, "--all")
 	if err != nil || len(list) != sites {
 		t.Fatalf("%v, %+v", err, list)
 	}
@@ -71,40 +73,40 @@ func TestMigrateAll(t *testing.T) {
 		if m.From != m.To || m.To < 7 || m.Error != "" {
 			t.Errorf("afterwards: %+v", m)
 		}
-		in.run("site", "config", m.Name, "set", "hosts", fmt.Sprintf(`["%s.example"]`, m.Name))
+		in.Run("site", "config", m.Name, "set", "hosts", fmt.Sprintf(`["%s.example"]`, m.Name))
 	}
-	s := in.serve()
-	s.auth = f.Authorization
+	s := in.Serve()
+	s.Auth = f.Authorization
 	for _, m := range list {
-		if status := s.on(m.Name+".example", f.Authorization); status != 200 {
+		if status := s.On(m.Name+".example", f.Authorization); status != 200 {
 			t.Errorf("%s answers %d", m.Name, status)
 		}
 	}
-	in.run("site", "config", "default", "set", "hosts", "null")
-	eventually(t, "the default site answers every host", func() bool { return s.on("any.example", f.Authorization) == 200 })
+	in.Run("site", "config", "default", "set", "hosts", "null")
+	armaturetest.Eventually(t, "the default site answers every host", func() bool { return s.On("any.example", f.Authorization) == 200 })
 	for path, then := range f.Answers {
-		for _, d := range same(path, then, s.want("GET", "/api"+path, nil)) {
+		for _, d := range same(path, then, s.Want("GET", "/api"+path, nil)) {
 			t.Error(d)
 		}
 	}
-	s.stop()
-	if d := in.doctor(); d.says("tables", "") != 0 || d.says("versions", "") != 0 || d.says("secrets", "") != 0 || d.says("links", "") != 0 {
+	s.Stop()
+	if d := doctor(in); d.says("tables", "") != 0 || d.says("versions", "") != 0 || d.says("secrets", "") != 0 || d.says("links", "") != 0 {
 		t.Errorf("the doctor says %+v", d)
 	}
 }
 
 // Progress is a line for each site, and what fails is told with its reason.
 func TestMigrateTellsOfFailures(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir(), env: []string{"ARMATURE_SECRET_KEY=" + fmt.Sprintf("%064d", 1)}}
-	in.old(3)
-	broken := filepath.Join(in.data, "sites", "site-00", "site.db")
+	in := &armaturetest.Installation{T: t, Data: t.TempDir(), Env: []string{"ARMATURE_SECRET_KEY=" + fmt.Sprintf("%064d", 1)}}
+	old(in, 3)
+	broken := filepath.Join(in.Data, "sites", "site-00", "site.db")
 	if err := os.WriteFile(broken, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("rm", "-f", broken+"-wal", broken+"-shm").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	out, stderr, err := in.try("", "site", "migrate", "--all")
+	out, stderr, err := in.Try("", "site", "migrate", "--all")
 	if err == nil || !strings.Contains(stderr, "1 of 3 sites") {
 		t.Errorf("%v, %s", err, stderr)
 	}
@@ -113,11 +115,11 @@ func TestMigrateTellsOfFailures(t *testing.T) {
 			t.Errorf("line %d does not say %q: %s", n+1, says, out)
 		}
 	}
-	list, err := in.migrate("--all")
+	list, err := migrate(in, "--all")
 	if err == nil || len(list) != 3 || list[1].Error == "" || list[0].Error != "" || list[2].From != list[2].To {
 		t.Errorf("again: %v, %+v", err, list)
 	}
-	if _, _, err := in.try("", "site", "migrate"); err == nil {
+	if _, _, err := in.Try("", "site", "migrate"); err == nil {
 		t.Error("neither a name nor --all")
 	}
 }

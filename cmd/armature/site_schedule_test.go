@@ -7,19 +7,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // shows reads a line of the server's metrics.
-func (s *server) shows(line string) bool {
-	s.t.Helper()
-	r, err := http.Get(s.url + "/metrics")
+func shows(s *armaturetest.Server, line string) bool {
+	s.T.Helper()
+	r, err := http.Get(s.URL + "/metrics")
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	defer r.Body.Close()
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return strings.Contains(string(text), "\n"+line+"\n")
 }
@@ -27,49 +29,49 @@ func (s *server) shows(line string) bool {
 // A server makes archives by schedule, which can be restored; what fails is in the
 // metrics, in the log, and said by the doctor.
 func TestServerMakesBackups(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
 		to := t.TempDir()
-		if _, stderr, err := in.try("", "serve", "--backup-to", to); err == nil || !strings.Contains(stderr, "ARMATURE_BACKUP_PASSPHRASE") {
+		if _, stderr, err := in.Try("", "serve", "--backup-to", to); err == nil || !strings.Contains(stderr, "ARMATURE_BACKUP_PASSPHRASE") {
 			t.Errorf("without a passphrase: %v %s", err, stderr)
 		}
 		for _, wrong := range [][]string{{"--backup-keep", "dayly=7"}, {"--backup-every", "1s"}, {"--backup-to", "s3://b?endpoint=x"}} {
-			if _, stderr, err := in.try("", append([]string{"serve"}, wrong...)...); err == nil || !strings.Contains(stderr, wrong[0]) {
+			if _, stderr, err := in.Try("", append([]string{"serve"}, wrong...)...); err == nil || !strings.Contains(stderr, wrong[0]) {
 				t.Errorf("%s: %v %s", wrong, err, stderr)
 			}
 		}
-		in.env = append(in.env, "ARMATURE_BACKUP_PASSPHRASE=open sesame")
-		s := in.serve("--backup-to", to)
+		in.Env = append(in.Env, "ARMATURE_BACKUP_PASSPHRASE=open sesame")
+		s := in.Serve("--backup-to", to)
 		const made = `armature_backup_runs_total{result="ok"} 1`
-		eventually(t, "there is an archive", func() bool { return s.shows(made) })
+		armaturetest.Eventually(t, "there is an archive", func() bool { return shows(s, made) })
 		files, err := filepath.Glob(filepath.Join(to, "default", "default-*.armature"))
 		if err != nil || len(files) != 1 {
-			t.Fatalf("archives %v, %v\n%s", files, err, s.log)
+			t.Fatalf("archives %v, %v\n%s", files, err, s.Log)
 		}
-		if d := in.doctor(); !d.Well {
+		if d := doctor(in); !d.Well {
 			t.Errorf("the doctor says %+v", d)
 		}
-		if _, stderr, err := in.with("site", "restore", files[0], "--as", "copy"); err != nil {
+		if _, stderr, err := with(in, "site", "restore", files[0], "--as", "copy"); err != nil {
 			t.Errorf("restore: %s", stderr)
 		}
 		// A place that is none, for the copy alone, whose own place waits until it is
 		// no copy any more.
 		file := filepath.Join(t.TempDir(), "file")
-		put(t, file, nil)
-		in.run("site", "config", "copy", "set", "backup", `{"every": "1m", "folder": "`+file+`"}`)
-		in.run("site", "resume", "copy")
-		eventually(t, "the failure is counted", func() bool { return s.shows("armature_backup_sites_failing 1") })
-		if !strings.Contains(s.log.String(), "a backup failed") {
-			t.Errorf("the log says %s", s.log)
+		armaturetest.Put(t, file, nil)
+		in.Run("site", "config", "copy", "set", "backup", `{"every": "1m", "folder": "`+file+`"}`)
+		in.Run("site", "resume", "copy")
+		armaturetest.Eventually(t, "the failure is counted", func() bool { return shows(s, "armature_backup_sites_failing 1") })
+		if !strings.Contains(s.Log.String(), "a backup failed") {
+			t.Errorf("the log says %s", s.Log)
 		}
-		if r, err := http.Get(s.url + "/readyz"); err != nil || r.StatusCode != http.StatusOK {
+		if r, err := http.Get(s.URL + "/readyz"); err != nil || r.StatusCode != http.StatusOK {
 			t.Errorf("a server whose backup failed is not ready: %v", err)
 		}
-		out, _, err := in.try("", "site", "doctor", "copy")
+		out, _, err := in.Try("", "site", "doctor", "copy")
 		if err == nil || !strings.Contains(out, "the last backup failed") {
 			t.Errorf("the doctor says %s, %v", out, err)
 		}
-		s.stop()
-		if left, _ := filepath.Glob(filepath.Join(in.data, ".backup-*")); len(left) > 0 {
+		s.Stop()
+		if left, _ := filepath.Glob(filepath.Join(in.Data, ".backup-*")); len(left) > 0 {
 			t.Errorf("left behind: %v", left)
 		}
 		if _, err := os.Stat(file); err != nil {

@@ -1,4 +1,4 @@
-package main_test
+package pluginbuild_test
 
 import (
 	"net/http"
@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // crates is where Debian puts the sources of Rust's libraries.
@@ -33,13 +35,13 @@ func cargo(t *testing.T, sdk, dir string, args ...string) {
 // documents, arguments and results are types of its own.
 func TestRustWithSerde(t *testing.T) {
 	const install = "apt-get install cargo rustc libstd-rust-dev-wasm32 lld librust-serde-json-dev librust-serde+derive-dev"
-	compiler(t, "/usr/bin/cargo", install)
-	compiler(t, "wasm-ld", install)
+	armaturetest.Compiler(t, "/usr/bin/cargo", install)
+	armaturetest.Compiler(t, "wasm-ld", install)
 	if found, _ := filepath.Glob(crates + "/serde_json-*"); len(found) == 0 {
-		compiler(t, "serde_json", install)
+		armaturetest.Compiler(t, "serde_json", install)
 	}
 	sdk := t.TempDir() // cargo writes beside what it compiles
-	if err := os.CopyFS(sdk, os.DirFS(filepath.Join(root(t), "sdk", "rust"))); err != nil {
+	if err := os.CopyFS(sdk, os.DirFS(filepath.Join(armaturetest.Root(t), "sdk", "rust"))); err != nil {
 		t.Fatal(err)
 	}
 	cargo(t, sdk, "serde", "test", "--lib")
@@ -47,15 +49,15 @@ func TestRustWithSerde(t *testing.T) {
 	// Not --release: what runs on this machine, serde's macros, is compiled already.
 	cargo(t, sdk, filepath.Join("serde", "testdata", "task"), "build", "--target", "wasm32-unknown-unknown")
 
-	in := &installation{t: t, data: t.TempDir()}
+	in := armaturetest.New(t)
 	file := filepath.Join(t.TempDir(), "task.wasm")
-	in.run("plugin", "build", task, "--module", filepath.Join(sdk, "target", "wasm32-unknown-unknown", "debug", "task.wasm"), "-o", file)
-	in.run("plugin", "install", file)
-	s := in.serve()
-	s.auth = in.keys("Administrator")
+	in.Run("plugin", "build", task, "--module", filepath.Join(sdk, "target", "wasm32-unknown-unknown", "debug", "task.wasm"), "-o", file)
+	in.Run("plugin", "install", file)
+	s := in.Serve()
+	s.Auth = in.Keys("Administrator")
 	insert := func(fields map[string]any) map[string]any {
 		t.Helper()
-		return s.want("POST", "/api/resource/ToDo", fields).(map[string]any)
+		return s.Want("POST", "/api/resource/ToDo", fields).(map[string]any)
 	}
 	first := insert(map[string]any{"description": "urgent: Zoë", "priority": "Low"})
 	cancelled := insert(map[string]any{"description": "x", "status": "Cancelled"})
@@ -63,15 +65,15 @@ func TestRustWithSerde(t *testing.T) {
 		t.Errorf("the event has set %v", first["priority"])
 	}
 	const method = "/api/method/acme.task."
-	got := s.want("POST", method+"finish", map[string]any{"name": first["name"], "again": "\"once\" more"}).(map[string]any)
+	got := s.Want("POST", method+"finish", map[string]any{"name": first["name"], "again": "\"once\" more"}).(map[string]any)
 	if closed := got["closed"].(map[string]any); closed["status"] != "Closed" || closed["description"] != "urgent: Zoë" {
 		t.Errorf("finish: %v", got)
 	}
-	next := s.want("GET", "/api/resource/ToDo/"+got["next"].(string), nil).(map[string]any)
+	next := s.Want("GET", "/api/resource/ToDo/"+got["next"].(string), nil).(map[string]any)
 	if next["description"] != "\"once\" more" || next["status"] != "Open" {
 		t.Errorf("the next one is %v", next)
 	}
-	if got := s.want("GET", method+"open", nil).([]any); !slices.Equal(got, []any{next["name"]}) {
+	if got := s.Want("GET", method+"open", nil).([]any); !slices.Equal(got, []any{next["name"]}) {
 		t.Errorf("open: %v", got)
 	}
 	for _, tt := range []struct {
@@ -84,7 +86,7 @@ func TestRustWithSerde(t *testing.T) {
 		{map[string]any{}, http.StatusExpectationFailed, "FrameworkTypeError"},
 		{map[string]any{"name": "missing"}, http.StatusNotFound, "DoesNotExistError"},
 	} {
-		if status, answer := s.call("POST", method+"finish", tt.args); status != tt.status || answer["exc_type"] != tt.excType {
+		if status, answer := s.Call("POST", method+"finish", tt.args); status != tt.status || answer["exc_type"] != tt.excType {
 			t.Errorf("%v: %d %v", tt.args, status, answer)
 		}
 	}

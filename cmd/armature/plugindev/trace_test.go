@@ -1,4 +1,4 @@
-package main_test
+package plugindev_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // TestDevTraces: where a plugin fails, its source has the lines that are shown.
@@ -32,7 +34,7 @@ AM_METHOD("acme.fresh.hello", hello) {
              divide(7));
   return am_done(&out);
 }
-`, clang, []string{"divide (plugin.c:8:", "(plugin.c:15:"}},
+`, armaturetest.Clang, []string{"divide (plugin.c:8:", "(plugin.c:15:"}},
 		{"rust", `use armature::{export, object, Object, Result};
 
 export! {"acme.fresh.hello" => hello}
@@ -46,7 +48,7 @@ fn hello(args: Object) -> Result<Object> {
     let list = vec![1u32; args.text("name").len()];
     Ok(object! {"n": third(&list) as i64})
 }
-`, rustToolchain, []string{"plugin::third (src/lib.rs:7:5)", "plugin::hello (src/lib.rs:12:"}},
+`, armaturetest.RustToolchain, []string{"plugin::third (src/lib.rs:7:5)", "plugin::hello (src/lib.rs:12:"}},
 		{"assemblyscript", `import { Value, handle } from "armature";
 
 export function hello(n: i32): void { handle(n, sayHello); }
@@ -59,7 +61,7 @@ function sayHello(args: Value): Value {
   const list = new Array<i32>(1);
   return Value.object().set("hello", third(list));
 }
-`, assemblyScriptToolchain, []string{"third (assembly/plugin.ts:6:", "sayHello (assembly/plugin.ts:11:"}},
+`, armaturetest.AssemblyScriptToolchain, []string{"third (assembly/plugin.ts:6:", "sayHello (assembly/plugin.ts:11:"}},
 		{"ts", `function third(list: number[]): number {
   return list[3].
     valueOf();
@@ -68,26 +70,27 @@ function sayHello(args: Value): Value {
 export function hello({ name }: { name: string }) {
   return third([name.length]);
 }
-`, nothing, []string{"third (main.ts:2:", "hello (main.ts:7:"}},
+`, armaturetest.Nothing, []string{"third (main.ts:2:", "hello (main.ts:7:"}},
 	} {
 		t.Run(tt.lang, func(t *testing.T) {
-			in := (&installation{t: t}).finding(tt.toolchain(t))
+			t.Parallel()
+			in := (&armaturetest.Installation{T: t}).Finding(tt.toolchain(t))
 			dir := filepath.Join(t.TempDir(), "acme.fresh")
-			in.run("plugin", "new", "acme.fresh", "--lang", tt.lang, "--dir", dir)
-			for _, s := range scaffolds {
-				if s.lang == tt.lang {
-					if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(s.source)), []byte(tt.source), 0o644); err != nil {
+			in.Run("plugin", "new", "acme.fresh", "--lang", tt.lang, "--dir", dir)
+			for _, s := range armaturetest.Scaffolds {
+				if s.Lang == tt.lang {
+					if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(s.Source)), []byte(tt.source), 0o644); err != nil {
 						t.Fatal(err)
 					}
 				}
 			}
-			d := in.develop(dir, "--listen", "127.0.0.1:0")
-			d.listens()
-			d.next("serves")
-			_, answer := d.call("GET", "/api/method/acme.fresh.hello?name=Zoe", nil)
+			d := in.Develop(dir, "--listen", "127.0.0.1:0")
+			d.Listens()
+			d.Next("serves")
+			_, answer := d.Call("GET", "/api/method/acme.fresh.hello?name=Zoe", nil)
 			var event map[string]any
 			for event["message"] != "plugin call failed" {
-				event = d.next("log")
+				event = d.Next("log")
 			}
 			trace := fmt.Sprint(event["trace"])
 			at := 0
@@ -99,7 +102,7 @@ export function hello({ name }: { name: string }) {
 				}
 				at += i
 			}
-			d.interrupt()
+			d.Interrupt()
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package main_test
+package plugintest_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // scriptWithTests is a script, a test that passes and one that fails.
@@ -36,18 +38,18 @@ func untimed(text string) string { return regexp.MustCompile(` \(\d+ ms\)`).Repl
 
 // TestScriptTests: the tests of a script need nothing but the program.
 func TestScriptTests(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
+	in := armaturetest.New(t)
 	dir := t.TempDir()
 	for name, text := range scriptWithTests {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		put(t, path, []byte(text))
+		armaturetest.Put(t, path, []byte(text))
 	}
 	t.Setenv("PATH", t.TempDir())
 	for _, path := range []string{dir, filepath.Join(dir, "acme.sum.ts"), filepath.Join(dir, "acme.sum.test.ts")} {
-		out, stderr, err := in.try("", "plugin", "test", path)
+		out, stderr, err := in.Try("", "plugin", "test", path)
 		stderr = untimed(stderr)
 		if err != nil || out != "the tests pass\n" || stderr != "pass  acme.sum.test.ts:2: adds\n      | adding\n" {
 			t.Errorf("%s: %v\n%s%s", path, err, out, stderr)
@@ -55,7 +57,7 @@ func TestScriptTests(t *testing.T) {
 	}
 
 	wrong := filepath.Join(dir, "wrong")
-	out, stderr, err := in.try("", "plugin", "test", wrong)
+	out, stderr, err := in.Try("", "plugin", "test", wrong)
 	stderr = untimed(stderr)
 	const want = `FAIL  acme.sum.test.ts:4: adds
       AssertionError: The values are not equal
@@ -67,7 +69,7 @@ pass  acme.sum.test.ts:8: subtracts
 	if err == nil || out != "" || !strings.HasPrefix(stderr, want) || !strings.HasSuffix(stderr, ": 1 of 2 tests fail\n") {
 		t.Errorf("%v\n%s%s", err, out, stderr)
 	}
-	out, _, err = in.try("", "plugin", "test", wrong, "--json")
+	out, _, err = in.Try("", "plugin", "test", wrong, "--json")
 	var said struct {
 		Passed bool
 		Tests  []struct {
@@ -82,7 +84,7 @@ pass  acme.sum.test.ts:8: subtracts
 	if one := said.Tests[0]; one.File != "acme.sum.test.ts" || one.Test != "adds" || one.Line != 4 || !strings.Contains(one.Error, "actual:   -1") || len(one.Trace) != 1 {
 		t.Errorf("%+v", one)
 	}
-	if out := in.run("plugin", "test", dir, "--json"); !strings.HasPrefix(out, `{"passed":true,"tests":[{"file":"acme.sum.test.ts","line":2,"test":"adds","log":["adding"]}]}`) {
+	if out := in.Run("plugin", "test", dir, "--json"); !strings.HasPrefix(out, `{"passed":true,"tests":[{"file":"acme.sum.test.ts","line":2,"test":"adds","log":["adding"]}]}`) {
 		t.Errorf("%s", out)
 	}
 }
@@ -90,8 +92,8 @@ pass  acme.sum.test.ts:8: subtracts
 // TestScriptTestsReadme: the script and the tests in the README of sdk/js are what
 // it says they are.
 func TestScriptTestsReadme(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
-	text, err := os.ReadFile(filepath.Join(root(t), "sdk", "js", "README.md"))
+	in := armaturetest.New(t)
+	text, err := os.ReadFile(filepath.Join(armaturetest.Root(t), "sdk", "js", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,9 +103,9 @@ func TestScriptTestsReadme(t *testing.T) {
 	}
 	blocks = append(blocks[:1], blocks[2:]...) // the functions are tested in sdk/js
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, "acme.shop.ts"), []byte(blocks[0][1]))
-	put(t, filepath.Join(dir, "acme.shop.test.ts"), []byte(blocks[1][1]))
-	out, stderr, err := in.try("", "plugin", "test", filepath.Join(dir, "acme.shop.ts"))
+	armaturetest.Put(t, filepath.Join(dir, "acme.shop.ts"), []byte(blocks[0][1]))
+	armaturetest.Put(t, filepath.Join(dir, "acme.shop.test.ts"), []byte(blocks[1][1]))
+	out, stderr, err := in.Try("", "plugin", "test", filepath.Join(dir, "acme.shop.ts"))
 	stderr = untimed(stderr)
 	if want := "$ armature plugin test acme.shop.ts\n" + stderr + out; err != nil || want != blocks[2][1] {
 		t.Errorf("%v\n%s", err, want)
@@ -113,36 +115,36 @@ func TestScriptTestsReadme(t *testing.T) {
 // TestScriptTestIsNoPlugin: a server does not take a test for a plugin, nor does
 // what builds and installs plugins.
 func TestScriptTestIsNoPlugin(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
+	in := armaturetest.New(t)
 	for _, name := range []string{"acme.sum.ts", "acme.sum.test.ts"} {
-		in.drop(name, scriptWithTests[name])
+		in.Drop(name, scriptWithTests[name])
 	}
-	in.drop("acme.both/main.js", "export function f() { return 1 }")
-	in.drop("acme.both/main.test.js", `import { test } from "armature:test"; import { f } from "./main.js"; test("f", () => f());`)
-	in.drop("lone.test.js", "export function bad() {}")
-	s := in.serve()
-	s.auth = in.keys("Administrator")
-	eventually(t, "the scripts serve", func() bool {
-		return s.message("acme.sum.sum", map[string]any{"a": 1, "b": 2}) == "3" && s.message("acme.both.f", map[string]any{}) == "1"
+	in.Drop("acme.both/main.js", "export function f() { return 1 }")
+	in.Drop("acme.both/main.test.js", `import { test } from "armature:test"; import { f } from "./main.js"; test("f", () => f());`)
+	in.Drop("lone.test.js", "export function bad() {}")
+	s := in.Serve()
+	s.Auth = in.Keys("Administrator")
+	armaturetest.Eventually(t, "the scripts serve", func() bool {
+		return s.Message("acme.sum.sum", map[string]any{"a": 1, "b": 2}) == "3" && s.Message("acme.both.f", map[string]any{}) == "1"
 	})
-	for _, p := range s.want("GET", "/api/method/framework.plugins.list", nil).([]any) {
+	for _, p := range s.Want("GET", "/api/method/framework.plugins.list", nil).([]any) {
 		if p := p.(map[string]any); strings.Contains(p["name"].(string), "test") || p["status"] != "Active" {
 			t.Errorf("a plugin %v", p)
 		}
 	}
 	for _, method := range []string{"acme.sum.test.sum", "lone.test.bad", "lone.bad"} {
-		if status, _ := s.call("POST", "/api/method/"+method, map[string]any{}); status == http.StatusOK {
+		if status, _ := s.Call("POST", "/api/method/"+method, map[string]any{}); status == http.StatusOK {
 			t.Errorf("%s answers", method)
 		}
 	}
-	test := filepath.Join(in.data, "plugins", "lone.test.js")
+	test := filepath.Join(in.Data, "plugins", "lone.test.js")
 	for _, command := range []string{"build", "install", "inspect"} {
-		if _, stderr, err := in.try("", "plugin", command, test); err == nil || !strings.Contains(stderr, "lone.test.js is a test of a script") {
+		if _, stderr, err := in.Try("", "plugin", command, test); err == nil || !strings.Contains(stderr, "lone.test.js is a test of a script") {
 			t.Errorf("plugin %s: %v %s", command, err, stderr)
 		}
 	}
-	built := filepath.Join(in.data, "both.wasm")
-	in.run("plugin", "build", filepath.Join(in.data, "plugins", "acme.both"), "-o", built)
+	built := filepath.Join(in.Data, "both.wasm")
+	in.Run("plugin", "build", filepath.Join(in.Data, "plugins", "acme.both"), "-o", built)
 	if wasm, err := os.ReadFile(built); err != nil || strings.Contains(string(wasm), "armature:test") {
 		t.Errorf("the test is in the plugin: %v", err)
 	}

@@ -1,4 +1,4 @@
-package main_test
+package pluginbuild_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // TestToolsAreNotTold: compilers and tests are started without the settings of
@@ -13,7 +15,7 @@ import (
 func TestToolsAreNotTold(t *testing.T) {
 	// Every tool writes down its name and environment, and fails.
 	tools, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
-	script := fmt.Sprintf("#!/bin/sh\n{ echo RAN=${0##*/}; env; } >>%s\nexit 1\n", log)
+	script := fmt.Sprintf("#!/bin/sh\n{ echo RAN=${0##*/}; /usr/bin/env; } >>%s\nexit 1\n", log)
 	for _, name := range []string{"go", "rustc", "zig", "asc", "node"} {
 		if err := os.MkdirAll(filepath.Join(tools, "bin"), 0o755); err != nil {
 			t.Fatal(err)
@@ -41,13 +43,15 @@ func TestToolsAreNotTold(t *testing.T) {
 			if err := os.WriteFile(log, nil, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			in := (&installation{t: t, env: env}).finding(filepath.Join(tools, "bin"))
+			in := &armaturetest.Installation{T: t, Env: env, Path: filepath.Join(tools, "bin")} // nothing else is found
 			dir := filepath.Join(t.TempDir(), "acme.fresh")
-			in.run("plugin", "new", "acme.fresh", "--lang", tt.lang, "--dir", dir)
+			in.Run("plugin", "new", "acme.fresh", "--lang", tt.lang, "--dir", dir)
 			if tt.verb == "dev" {
-				in.develop(dir, "--listen", "127.0.0.1:0").next("failed")
+				in.Develop(dir, "--listen", "127.0.0.1:0").Next("failed")
 			} else {
-				_, _, _ = in.try("", "plugin", tt.verb, dir) // fails, unless it has found another rustc behind this one
+				if _, _, err := in.Try("", "plugin", tt.verb, dir); err == nil {
+					t.Error("a tool that fails was none of it")
+				}
 			}
 			got, err := os.ReadFile(log)
 			if err != nil {

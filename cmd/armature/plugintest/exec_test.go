@@ -1,4 +1,4 @@
-package main_test
+package plugintest_test
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"armature/cmd/armature/armaturetest"
 	"armature/runtime/wasmtest"
 )
 
@@ -113,24 +114,24 @@ func TestFails(t *testing.T) { t.Error("on purpose") }
 // TestPluginExec: the tests of a plugin run on real sites, know what they set and
 // end with the exit code of go test.
 func TestPluginExec(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir(), env: append(offline, "ARMATURE_SECRET_KEY="+strings.Repeat("ab", 32))}
+	in := &armaturetest.Installation{T: t, Data: t.TempDir(), Env: append(armaturetest.Offline, "ARMATURE_SECRET_KEY="+strings.Repeat("ab", 32))}
 	dir := filepath.Join(t.TempDir(), "acme.fresh")
-	in.run("plugin", "new", "acme.fresh", "--lang", "go", "--dir", dir)
+	in.Run("plugin", "new", "acme.fresh", "--lang", "go", "--dir", dir)
 	if err := os.WriteFile(filepath.Join(dir, "bench_test.go"), []byte(benchTests), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, stderr, err := in.try("", "plugin", "test", dir)
+	_, stderr, err := in.Try("", "plugin", "test", dir)
 	if err == nil || strings.Count(stderr, "--- FAIL") != 1 || !strings.Contains(stderr, "--- FAIL: TestFails") || !strings.Contains(stderr, "on purpose") {
 		t.Errorf("%v\n%s", err, stderr)
 	}
-	if _, err := os.Stat(filepath.Join(in.data, "site.db")); err == nil {
+	if _, err := os.Stat(filepath.Join(in.Data, "site.db")); err == nil {
 		t.Error("the tests have used the data folder")
 	}
 }
 
 // TestServerHasNoTests: a server links nothing of what a test is offered.
 func TestServerHasNoTests(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
+	in := armaturetest.New(t)
 	dir := t.TempDir()
 	wasm, err := wasmtest.Assemble(`(module
 		(import "armature1_test" "act_as" (func $as (param i32 i32 i32 i32) (result i32)))
@@ -147,13 +148,13 @@ func TestServerHasNoTests(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out, _, err := in.try("", "plugin", "inspect", dir); err == nil || !strings.Contains(out, "error    ") || !strings.Contains(out, "armature1_test") {
+	if out, _, err := in.Try("", "plugin", "inspect", dir); err == nil || !strings.Contains(out, "error    ") || !strings.Contains(out, "armature1_test") {
 		t.Errorf("inspect: %v\n%s", err, out)
 	}
-	if out, _, err := in.try("", "plugin", "inspect", dir, "--json"); err == nil || !strings.Contains(out, `"error"`) {
+	if out, _, err := in.Try("", "plugin", "inspect", dir, "--json"); err == nil || !strings.Contains(out, `"error"`) {
 		t.Errorf("inspect --json: %v\n%s", err, out)
 	}
-	if _, stderr, err := in.try("", "plugin", "install", dir); err == nil || !strings.Contains(stderr, "armature1_test") {
+	if _, stderr, err := in.Try("", "plugin", "install", dir); err == nil || !strings.Contains(stderr, "armature1_test") {
 		t.Errorf("installed: %v\n%s", err, stderr)
 	}
 }

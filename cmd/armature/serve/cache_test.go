@@ -1,17 +1,19 @@
-package main_test
+package serve_test
 
 import (
 	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // Whatever becomes of the cache, the server starts and its plugins answer.
 func TestDamagedCache(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
-	in.serve().stop()
-	cache := filepath.Join(in.data, "cache")
+	in := &armaturetest.Installation{T: t, Data: t.TempDir()}
+	in.Serve().Stop()
+	cache := filepath.Join(in.Data, "cache")
 	for name, mutate := range map[string]func([]byte) []byte{
 		"empty": func([]byte) []byte { return nil },
 		"half":  func(b []byte) []byte { return b[:len(b)/2] },
@@ -34,9 +36,9 @@ func TestDamagedCache(t *testing.T) {
 			if err != nil || n == 0 {
 				t.Fatalf("%d files, %v", n, err)
 			}
-			s := in.serve()
-			s.want("GET", "/api/method/ping", nil)
-			s.stop()
+			s := in.Serve()
+			s.Want("GET", "/api/method/ping", nil)
+			s.Stop()
 		})
 	}
 	if err := os.RemoveAll(cache); err != nil {
@@ -45,5 +47,5 @@ func TestDamagedCache(t *testing.T) {
 	if err := os.WriteFile(cache, []byte("no folder"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in.serve().want("GET", "/api/method/ping", nil)
+	in.Serve().Want("GET", "/api/method/ping", nil)
 }

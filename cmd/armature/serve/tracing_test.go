@@ -1,4 +1,4 @@
-package main_test
+package serve_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // collector is an OpenTelemetry collector that keeps what it gets.
@@ -91,23 +93,23 @@ func (c *collector) spans(t *testing.T) []sent {
 }
 
 func TestTraces(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
 		c := &collector{refuse: 1}
 		server := httptest.NewServer(c)
 		defer server.Close()
-		in.run("plugin", "install", in.todo(t.TempDir()))
-		s := in.serve("--trace-endpoint", server.URL, "--trace-headers", "authorization=Bearer of the collector", "--trace-ratio", "0")
-		s.auth = in.keys("Administrator")
-		made := s.want("POST", "/api/resource/ToDo", map[string]any{"description": "hidden text"}).(map[string]any)
+		in.Run("plugin", "install", in.Todo(t.TempDir()))
+		s := in.Serve("--trace-endpoint", server.URL, "--trace-headers", "authorization=Bearer of the collector", "--trace-ratio", "0")
+		s.Auth = in.Keys("Administrator")
+		made := s.Want("POST", "/api/resource/ToDo", map[string]any{"description": "hidden text"}).(map[string]any)
 
 		const traceID, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 		call := func(path string, header map[string]string) int {
 			t.Helper()
-			r, err := http.NewRequestWithContext(t.Context(), "GET", s.url+path, nil)
+			r, err := http.NewRequestWithContext(t.Context(), "GET", s.URL+path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Header.Set("Authorization", s.auth)
+			r.Header.Set("Authorization", s.Auth)
 			r.Header.Set("Cookie", "other=hidden")
 			for name, value := range header {
 				r.Header.Set(name, value)
@@ -122,9 +124,9 @@ func TestTraces(t *testing.T) {
 		}
 		follow := map[string]string{"traceparent": "00-" + traceID + "-" + parent + "-01", "X-Request-Id": "the-request"}
 		if status := call("/api/method/acme.todo.show?name="+made["name"].(string)+"&token=hidden", follow); status != http.StatusOK {
-			t.Fatalf("the method answers %d\n%s", status, s.log)
+			t.Fatalf("the method answers %d\n%s", status, s.Log)
 		}
-		s.stop() // which sends what there is
+		s.Stop() // which sends what there is
 
 		byName, names := map[string]sent{}, []string{}
 		for _, span := range c.spans(t) {
@@ -163,7 +165,7 @@ func TestTraces(t *testing.T) {
 		if text := statement.attribute("db.query.text"); !strings.HasPrefix(text, "SELECT ") {
 			t.Errorf("the statement is %q", text)
 		}
-		_, secret, _ := strings.Cut(s.auth, ":")
+		_, secret, _ := strings.Cut(s.Auth, ":")
 		for _, text := range c.texts {
 			for _, bad := range []string{"hidden", secret, made["name"].(string), "collector"} {
 				if strings.Contains(text, bad) {
@@ -179,18 +181,18 @@ func TestTraces(t *testing.T) {
 
 // TestTracesNeedNoCollector has nobody listen: the server does not care.
 func TestTracesNeedNoCollector(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
+	in := armaturetest.New(t)
 	server := httptest.NewServer(nil)
 	server.Close()
-	s := in.serve("--trace-endpoint", server.URL)
-	s.auth = in.keys("Administrator")
-	s.want("GET", "/api/resource/ToDo", nil)
-	s.stop()
-	if !strings.Contains(s.log.String(), "traces are lost") {
-		t.Errorf("nobody is told: %s", s.log)
+	s := in.Serve("--trace-endpoint", server.URL)
+	s.Auth = in.Keys("Administrator")
+	s.Want("GET", "/api/resource/ToDo", nil)
+	s.Stop()
+	if !strings.Contains(s.Log.String(), "traces are lost") {
+		t.Errorf("nobody is told: %s", s.Log)
 	}
 	for _, args := range [][]string{{"--trace-endpoint", "collector:4318"}, {"--trace-endpoint", "http://c", "--trace-ratio", "2"}, {"--trace-endpoint", "http://c", "--trace-headers", "hidden"}} {
-		_, stderr, err := in.try("", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+		_, stderr, err := in.Try("", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 		if err == nil || !strings.Contains(stderr, "traces: ") || strings.Contains(stderr, "hidden") {
 			t.Errorf("%q: %v, %s", args, err, stderr)
 		}

@@ -1,4 +1,4 @@
-package main_test
+package serve_test
 
 import (
 	"bufio"
@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"armature/cmd/armature/armaturetest"
 )
 
 // halfSent is a request whose body has only begun: the server waits for the
@@ -30,23 +32,23 @@ type halfSent struct {
 
 const firstHalf, secondHalf = `{"description": "sent`, ` while it stops"}`
 
-func (s *server) sendHalf() *halfSent {
-	s.t.Helper()
-	addr := strings.TrimPrefix(s.url, "http://")
+func sendHalf(s *armaturetest.Server) *halfSent {
+	s.T.Helper()
+	addr := strings.TrimPrefix(s.URL, "http://")
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	s.t.Cleanup(func() { conn.Close() })
+	s.T.Cleanup(func() { conn.Close() })
 	// The server says 100 Continue when it begins to read the body, which is well
 	// into the request.
 	fmt.Fprintf(conn, "POST /api/resource/ToDo HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\nContent-Type: application/json\r\n"+
-		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n%s", addr, s.auth, len(firstHalf+secondHalf), firstHalf)
+		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n%s", addr, s.Auth, len(firstHalf+secondHalf), firstHalf)
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	if err != nil || !strings.HasPrefix(line, "HTTP/1.1 100 ") {
-		s.t.Fatalf("%q, %v", line, err)
+		s.T.Fatalf("%q, %v", line, err)
 	}
-	return &halfSent{s.t, conn}
+	return &halfSent{s.T, conn}
 }
 
 func (h *halfSent) finish() string {
@@ -57,28 +59,28 @@ func (h *halfSent) finish() string {
 	return string(text)
 }
 
-func (s *server) signal(sig os.Signal) {
-	s.t.Helper()
-	if err := s.cmd.Process.Signal(sig); err != nil {
-		s.t.Fatal(err)
+func sendSignal(s *armaturetest.Server, sig os.Signal) {
+	s.T.Helper()
+	if err := s.Process.Process.Signal(sig); err != nil {
+		s.T.Fatal(err)
 	}
 }
 
 func TestStopLetsRequestsEnd(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, in *installation) {
-		s := in.serve("--drain-delay", "300ms")
-		s.auth = in.keys("Administrator")
-		half := s.sendHalf()
-		s.signal(syscall.SIGTERM)
-		eventually(t, "it is not ready", func() bool {
-			status, _ := s.callAs("", "GET", "/readyz", nil)
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
+		s := in.Serve("--drain-delay", "300ms")
+		s.Auth = in.Keys("Administrator")
+		half := sendHalf(s)
+		sendSignal(s, syscall.SIGTERM)
+		armaturetest.Eventually(t, "it is not ready", func() bool {
+			status, _ := s.CallAs("", "GET", "/readyz", nil)
 			return status == http.StatusServiceUnavailable
 		})
-		if status, _ := s.callAs("", "GET", "/healthz", nil); status != http.StatusOK {
+		if status, _ := s.CallAs("", "GET", "/healthz", nil); status != http.StatusOK {
 			t.Errorf("while it stops it is not alive: %d", status)
 		}
-		eventually(t, "nothing listens any more", func() bool {
-			c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		armaturetest.Eventually(t, "nothing listens any more", func() bool {
+			c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 			if err == nil {
 				c.Close()
 			}
@@ -87,49 +89,49 @@ func TestStopLetsRequestsEnd(t *testing.T) {
 		if text := half.finish(); !strings.Contains(text, "200 OK") || !strings.Contains(text, "sent while it stops") {
 			t.Errorf("the request in flight got %s", text)
 		}
-		if err := <-s.done; err != nil {
-			t.Errorf("it ended with %v\n%s", err, s.log)
+		if err := <-s.Done; err != nil {
+			t.Errorf("it ended with %v\n%s", err, s.Log)
 		}
-		s.done <- nil
-		again := in.serve()
-		again.auth = s.auth
-		if list := again.want("GET", "/api/resource/ToDo", nil).([]any); len(list) != 1 {
+		s.Done <- nil
+		again := in.Serve()
+		again.Auth = s.Auth
+		if list := again.Want("GET", "/api/resource/ToDo", nil).([]any); len(list) != 1 {
 			t.Errorf("afterwards there are %v", list)
 		}
 	})
 }
 
 func TestStopIsBounded(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
+	in := armaturetest.New(t)
 	for _, tt := range []struct {
 		name    string
 		timeout string
 		signals int
 	}{{"by its timeout", "100ms", 1}, {"by a second signal", "1h", 2}} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := in.serve("--shutdown-timeout", tt.timeout)
-			s.auth = in.keys("Administrator")
-			s.sendHalf()
-			s.signal(syscall.SIGTERM)
-			eventually(t, "it says that it stops", func() bool { return strings.Contains(s.log.String(), "shutting down") })
+			s := in.Serve("--shutdown-timeout", tt.timeout)
+			s.Auth = in.Keys("Administrator")
+			sendHalf(s)
+			sendSignal(s, syscall.SIGTERM)
+			armaturetest.Eventually(t, "it says that it stops", func() bool { return strings.Contains(s.Log.String(), "shutting down") })
 			if tt.signals == 2 {
-				s.signal(syscall.SIGTERM)
+				sendSignal(s, syscall.SIGTERM)
 			}
 			select {
-			case err := <-s.done:
-				s.done <- err
+			case err := <-s.Done:
+				s.Done <- err
 				if err == nil {
 					t.Error("a request was cut, and it says that all is well")
 				}
 			case <-time.After(20 * time.Second):
-				t.Fatalf("it does not end\n%s", s.log)
+				t.Fatalf("it does not end\n%s", s.Log)
 			}
 		})
 	}
 }
 
 func TestReload(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
+	in := armaturetest.New(t)
 	dir := t.TempDir()
 	cert, key, file := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), filepath.Join(dir, "armature.json")
 	write := func(path, text string) {
@@ -141,11 +143,11 @@ func TestReload(t *testing.T) {
 	writePair(t, cert, key, 1)
 	settings := `{"tls_cert": "` + cert + `", "tls-key": "` + key + `", "hsts": "1h", "metrics-token": "hidden" %s}`
 	write(file, fmt.Sprintf(settings, ""))
-	s := in.serve("--config", file)
+	s := in.Serve("--config", file)
 	ping := func() int64 {
 		t.Helper()
 		c := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
-		res, err := c.Get(s.url + "/api/method/ping")
+		res, err := c.Get(s.URL + "/api/method/ping")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,23 +157,23 @@ func TestReload(t *testing.T) {
 		}
 		return res.TLS.PeerCertificates[0].SerialNumber.Int64()
 	}
-	requests := func() int { return strings.Count(s.log.String(), "msg=request ") }
+	requests := func() int { return strings.Count(s.Log.String(), "msg=request ") }
 	hangup := func(want string) {
 		t.Helper()
-		before := strings.Count(s.log.String(), want)
-		s.signal(syscall.SIGHUP)
+		before := strings.Count(s.Log.String(), want)
+		sendSignal(s, syscall.SIGHUP)
 		defer func() {
 			if t.Failed() {
-				t.Log(s.log)
+				t.Log(s.Log)
 			}
 		}()
-		eventually(t, want, func() bool { return strings.Count(s.log.String(), want) > before })
+		armaturetest.Eventually(t, want, func() bool { return strings.Count(s.Log.String(), want) > before })
 	}
 
 	if n := ping(); n != 1 {
 		t.Errorf("certificate %d", n)
 	}
-	eventually(t, "the request is logged", func() bool { return requests() == 1 })
+	armaturetest.Eventually(t, "the request is logged", func() bool { return requests() == 1 })
 
 	writePair(t, cert, key, 2)
 	write(file, fmt.Sprintf(settings, `, "access_log": false, "slow-query-ms": 0, "listen": "127.0.0.1:1", "metrics_token": "hidden too"`))
@@ -179,26 +181,26 @@ func TestReload(t *testing.T) {
 	if n := ping(); n != 2 {
 		t.Errorf("after the first reload: certificate %d", n)
 	}
-	eventually(t, "the request is logged", func() bool { return requests() == 2 })
+	armaturetest.Eventually(t, "the request is logged", func() bool { return requests() == 2 })
 
 	write(file, strings.Replace(fmt.Sprintf(settings, `, "access_log": false, "log-level": "debug"`), "hidden", "hidden too", 1))
 	hangup("level=INFO msg=reloaded")
-	if !strings.Contains(s.log.String(), "settings=[metrics-token]") || strings.Contains(s.log.String(), "hidden") {
-		t.Errorf("the log does not name what takes a restart, or shows it:\n%s", s.log)
+	if !strings.Contains(s.Log.String(), "settings=[metrics-token]") || strings.Contains(s.Log.String(), "hidden") {
+		t.Errorf("the log does not name what takes a restart, or shows it:\n%s", s.Log)
 	}
 	ping()
 	write(file, fmt.Sprintf(settings, `, "access_log": true`))
 	hangup("level=INFO msg=reloaded")
 	ping()
-	eventually(t, "the last request is logged", func() bool { return requests() >= 3 })
+	armaturetest.Eventually(t, "the last request is logged", func() bool { return requests() >= 3 })
 	if n := requests(); n != 3 {
-		t.Errorf("%d requests are logged, want 3\n%s", n, s.log)
+		t.Errorf("%d requests are logged, want 3\n%s", n, s.Log)
 	}
-	s.stop()
+	s.Stop()
 }
 
 func TestSettingsAreChecked(t *testing.T) {
-	in := &installation{t: t, data: t.TempDir()}
+	in := armaturetest.New(t)
 	file := filepath.Join(t.TempDir(), "armature.json")
 	tests := []struct{ name, text, want string }{
 		{"a misspelt key", `{"lisen": ":80"}`, `"lisen" is not a setting; there are access-log, `},
@@ -220,14 +222,14 @@ func TestSettingsAreChecked(t *testing.T) {
 			if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, stderr, err := in.try("", "serve", "--listen", "127.0.0.1:0", "--config", file)
+			_, stderr, err := in.Try("", "serve", "--listen", "127.0.0.1:0", "--config", file)
 			if err == nil || !strings.Contains(stderr, tt.want) {
 				t.Errorf("%v: %s", err, stderr)
 			}
 		})
 	}
 
-	cmd := in.command("serve", "--listen", "no address")
+	cmd := in.Command("serve", "--listen", "no address")
 	cmd.Env = append(cmd.Env, "ARMATURE_LISTNE=:80", "ARMATURE_PORT_8000_TCP=tcp://10.0.0.1:8000", "ARMATURE_SERVICE_HOST=10.0.0.1")
 	out, _ := cmd.CombinedOutput()
 	if !strings.Contains(string(out), "name=ARMATURE_LISTNE") || strings.Contains(string(out), "name=ARMATURE_PORT") || strings.Contains(string(out), "name=ARMATURE_SERVICE") {
