@@ -157,6 +157,7 @@ var owners = []owner{
 	{"github.com/spf13/cobra", []string{"cmd/armature/..."}, "flags are the command line's"},
 	{"armature/sdk/...", []string{"plugins/toolchain/...", "cmd/armature/...", "sdk/..."}, "what an SDK says is written beside plugins and handed to compilers in one place"},
 	{"github.com/prometheus/client_golang/...", []string{"core/metrics", "plugins/meter"}, "what is counted is shown in one place"},
+	{"github.com/hashicorp/golang-lru/v2/...", []string{"plugins/kv"}, "what plugins keep for a while is bounded in one place"},
 	{"github.com/evanw/esbuild/...", []string{"plugins/script"}, "sources are read in one place"},
 	{"github.com/tdewolff/parse/v2/...", []string{"plugins/script"}, "sources are read in one place"},
 	{"github.com/go-sourcemap/sourcemap/...", []string{"runtime/quickjs", "plugins/script"}, "lines of scripts are found where scripts run, and where they are read"},

@@ -19,7 +19,7 @@ type budget struct {
 	used  map[string]time.Duration
 }
 
-func (b *budget) Allowed(_ context.Context, _, plugin string) error {
+func (b *budget) Allowed(_ context.Context, plugin string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.used[plugin] >= b.limit {
@@ -28,7 +28,7 @@ func (b *budget) Allowed(_ context.Context, _, plugin string) error {
 	return nil
 }
 
-func (b *budget) Charge(_ context.Context, _, plugin string, cpu time.Duration) {
+func (b *budget) Charge(_ context.Context, plugin string, cpu time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.used[plugin] += cpu

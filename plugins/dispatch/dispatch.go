@@ -25,38 +25,36 @@ import (
 	"armature/runtime/hostapi"
 )
 
-// Config is what the plugins of all sites need. All but Registry may be left
-// out.
+// Config is what the plugins of one site need. All may be left out.
 type Config struct {
-	Registry *registry.Registry
-	Logger   *slog.Logger // what guests log, and their failed calls
-	Logs     *logs.Book   // keeps the latest of it
-	Meter    *meter.Meter
+	Site    string         // its name
+	Logger  *slog.Logger   // what guests log, and their failed calls
+	Logs    *logs.Book     // keeps the latest of it
+	Meter   *meter.Meter   // of the process
+	Tallies *meter.Tallies // of the site
 
-	// Services are the services of an open site. Nil ones mean that the site is
-	// not open yet: its event handlers fail, and tx manual is not acted on.
-	Services func(site string) Services
-	// Setting reads a key of a plugin's configuration on a site. A nil value
-	// means that the key is not set.
-	Setting func(ctx context.Context, site, plugin, key string) (json.RawMessage, error)
-	// Grants decides what a plugin may do on a site; nil: what it asks for and
-	// no administrator has to approve.
-	Grants func(site string, g *registry.Generation) grant.Given
-	// Decide says whether a generation serves a site; nil: all do.
-	Decide func(site string, g, old *registry.Generation) registry.Decision
-	KV     hostapi.KV                                      // what kv_* reach; nil: they are not offered
-	Fetch  func(site string, given []string) hostapi.Fetch // makes what http_fetch reaches; nil: it is not offered
+	// Services are the site's, once it is open. Nil ones mean that it is not yet: its
+	// event handlers fail, and tx manual is not acted on.
+	Services func() Services
+	// Setting reads a key of a plugin's configuration. A nil value means that the key is
+	// not set.
+	Setting func(ctx context.Context, plugin, key string) (json.RawMessage, error)
+	// Grants decides what a plugin may do; nil: what it asks for and no administrator has
+	// to approve.
+	Grants func(g *registry.Generation) grant.Given
+	// Decide says whether a generation serves the site; nil: all do.
+	Decide    func(g, old *registry.Generation) registry.Decision
+	KV        hostapi.KV                         // what kv_* reach; nil: they are not offered
+	Fetch     func(given []string) hostapi.Fetch // makes what http_fetch reaches; nil: it is not offered
+	Connected hostapi.Connected                  // what connected_request reaches; nil: it is not offered
 
-	// Connected makes what connected_request reaches; nil: it is not offered.
-	Connected func(site string) hostapi.Connected
-
-	// Record says whether a site wants its failed calls kept, and Failed keeps one.
-	Record func(site string) bool
+	// Record says whether the site wants its failed calls kept, and Failed keeps one.
+	Record func() bool
 	Failed func(*replay.Call)
 
-	// SiteLimits is what no call on a site may exceed; zero fields bound nothing.
+	// SiteLimits is what no call on the site may exceed; zero fields bound nothing.
 	// It is asked at every call.
-	SiteLimits func(site string) manifest.Limits
+	SiteLimits func() manifest.Limits
 
 	// Budget is asked before each call and told after it what the plugin has used,
 	// calls of other plugins aside; nil: nobody is.
@@ -66,13 +64,13 @@ type Config struct {
 	Traffic hostapi.Limits // the same for bytes; zero fields mean hostapi.DefaultLimits
 }
 
-// Budget bounds the CPU time of a plugin on a site.
+// Budget bounds the CPU time of the plugins of a site.
 type Budget interface {
 	// Allowed returns a fault, and the plugin does not run, when the time is
 	// used up.
-	Allowed(ctx context.Context, site, plugin string) error
+	Allowed(ctx context.Context, plugin string) error
 	// Charge takes down what a call has used. ctx may have ended.
-	Charge(ctx context.Context, site, plugin string, cpu time.Duration)
+	Charge(ctx context.Context, plugin string, cpu time.Duration)
 }
 
 // Services are the services of an open site.
@@ -97,18 +95,19 @@ type Users interface {
 	RefusedPlugin(ctx context.Context, tx document.Tx, by *identity.Caller, plugin, why string) error
 }
 
-// Plugins runs the plugins of every site.
-type Plugins struct {
+// site runs the plugins of one site.
+type site struct {
 	cfg Config
 }
 
-// New makes the plugins of a process.
-func New(cfg Config) *Plugins {
+// Open adds a site to a registry, which finds the methods of its plugins and runs their
+// event handlers, until it is closed.
+func Open(r *registry.Registry, cfg Config) *registry.Site {
 	if cfg.Services == nil {
-		cfg.Services = func(string) Services { return Services{} }
+		cfg.Services = func() Services { return Services{} }
 	}
 	if cfg.Grants == nil {
-		cfg.Grants = func(_ string, g *registry.Generation) grant.Given {
+		cfg.Grants = func(g *registry.Generation) grant.Given {
 			return grant.Decided{Operator: true}.Give(g.Manifest, Asked(g, manifest.Limits{}))
 		}
 	}
@@ -116,24 +115,9 @@ func New(cfg Config) *Plugins {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	cfg.Traffic = cfg.Traffic.Within(hostapi.MaxLimits)
-	return &Plugins{cfg: cfg}
+	s := &site{cfg: cfg}
+	return r.Open(registry.Terms{Bind: s.bind, Decide: cfg.Decide, Platform: grant.PlatformDocType})
 }
-
-// Open adds a site, which finds the methods of its plugins and runs their event
-// handlers.
-func (p *Plugins) Open(site string) (*registry.Site, error) {
-	terms := registry.Terms{
-		Bind:     func(g *registry.Generation) registry.Binding { return p.bind(site, g) },
-		Platform: grant.PlatformDocType,
-	}
-	if p.cfg.Decide != nil {
-		terms.Decide = func(g, old *registry.Generation) registry.Decision { return p.cfg.Decide(site, g, old) }
-	}
-	return p.cfg.Registry.Open(site, terms)
-}
-
-// Shut removes a site.
-func (p *Plugins) Shut(site string) { p.cfg.Registry.Shut(site) }
 
 // Asked lists what the plugin of a generation asks for. One in a folder of the
 // server is asked about limits above most alone, a zero field of which is as much as
@@ -146,12 +130,12 @@ func Asked(g *registry.Generation, most manifest.Limits) []string {
 	return append(asked, grant.AskedOfOperator(g.Manifest.Limits, most)...)
 }
 
-// bind makes the methods and handlers of a generation for a site. Where something
+// bind makes the methods and handlers of a generation for the site. Where something
 // it needs was taken from it, it has no methods, and what its handlers have to be
 // asked about is refused: nothing is saved without them.
-func (p *Plugins) bind(site string, g *registry.Generation) (b registry.Binding) {
-	given := p.cfg.Grants(site, g)
-	common := p.guest(site, g, given)
+func (s *site) bind(g *registry.Generation) (b registry.Binding) {
+	given := s.cfg.Grants(g)
+	common := s.guest(g, given)
 	suspended := len(given.Missing) > 0
 	for _, m := range g.Manifest.Methods {
 		if !suspended {
@@ -173,7 +157,7 @@ func (p *Plugins) bind(site string, g *registry.Generation) (b registry.Binding)
 
 // guest is what all exports of a generation have in common on a site.
 type guest struct {
-	plugins *Plugins
+	site    *site
 	plugin  hostapi.Plugin
 	version string
 	hash    string
@@ -185,31 +169,28 @@ type guest struct {
 	limits   engine.Limits // of the server and the plugin
 }
 
-func (p *Plugins) guest(site string, g *registry.Generation, given grant.Given) *guest {
+func (s *site) guest(g *registry.Generation, given grant.Given) *guest {
 	m := g.Manifest
 	limits := grant.Lowered(m.Limits, given.Limits)
-	logger := p.cfg.Logger
-	if p.cfg.Logs != nil {
-		logger = p.cfg.Logs.Logger(site, m.Name, logger)
+	logger := s.cfg.Logger
+	if s.cfg.Logs != nil {
+		logger = s.cfg.Logs.Logger(m.Name, logger)
 	}
 	common := &guest{
-		plugins: p, powerful: given.Powerful, version: m.Version, hash: g.Hash, module: g.Module, tally: p.cfg.Meter.Tally(site, m.Name), foreign: g.Module.Dialect() == abi.Extism,
-		limits: g.Module.Limits(engineLimits(limits)).Min(p.cfg.Limits),
+		site: s, powerful: given.Powerful, version: m.Version, hash: g.Hash, module: g.Module, tally: s.cfg.Tallies.Of(m.Name), foreign: g.Module.Dialect() == abi.Extism,
+		limits: g.Module.Limits(engineLimits(limits)).Min(s.cfg.Limits),
 		plugin: hostapi.Plugin{
-			Site: site, Name: m.Name, Logger: logger, Grants: given.Grants, Frame: given.Frame,
-			Limits: traffic(limits, p.cfg.Traffic), KV: p.cfg.KV,
+			Site: s.cfg.Site, Name: m.Name, Logger: logger, Grants: given.Grants, Frame: given.Frame,
+			Limits: traffic(limits, s.cfg.Traffic), KV: s.cfg.KV, Connected: s.cfg.Connected,
 		},
 	}
-	if p.cfg.Setting != nil {
+	if s.cfg.Setting != nil {
 		common.plugin.Config = func(ctx context.Context, key string) (json.RawMessage, error) {
-			return p.cfg.Setting(ctx, site, m.Name, key)
+			return s.cfg.Setting(ctx, m.Name, key)
 		}
 	}
-	if p.cfg.Fetch != nil {
-		common.plugin.Fetch = p.cfg.Fetch(site, given.Hosts)
-	}
-	if p.cfg.Connected != nil {
-		common.plugin.Connected = p.cfg.Connected(site)
+	if s.cfg.Fetch != nil {
+		common.plugin.Fetch = s.cfg.Fetch(given.Hosts)
 	}
 	return common
 }

@@ -78,7 +78,7 @@ func (h *handler) run(ctx context.Context, ev *document.Event) error {
 // scopes of the token that the document is saved with are not that user's: they do
 // not narrow what the handler does beside.
 func (h *handler) become(ctx context.Context, call *method.Call) error {
-	users := h.plugins.cfg.Services(h.plugin.Site).Users
+	users := h.site.cfg.Services().Users
 	if users == nil {
 		return fault.New(fault.Unavailable, "", "The site is not open yet")
 	}
@@ -100,7 +100,7 @@ func (h *handler) methodCall(ctx context.Context, ev *document.Event) (*method.C
 		call.Verb, call.Request, call.Parent = parent.Verb, parent.Request, parent
 		call.Depth, call.Documents, call.Methods = parent.Depth+1, parent.Documents, parent.Methods
 	} else {
-		services := h.plugins.cfg.Services(h.plugin.Site)
+		services := h.site.cfg.Services()
 		call.Documents, call.Methods = services.Documents, services.Methods
 	}
 	switch {

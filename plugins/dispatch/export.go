@@ -31,33 +31,33 @@ type export struct {
 }
 
 func (g *guest) export(label, name string) *export {
-	return &export{guest: g, name: name, label: label, calls: g.plugins.cfg.Meter.Of(g.plugin.Name, label)}
+	return &export{guest: g, name: name, label: label, calls: g.site.cfg.Meter.Of(g.plugin.Name, label)}
 }
 
 // call runs the export for a call of a method and returns its output, which is
 // nil or valid JSON.
 func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]byte, error) {
-	cfg := &x.plugins.cfg
+	cfg := &x.site.cfg
 	limits, bounds := x.limits, x.plugin.Limits
 	if cfg.SiteLimits != nil {
-		site := cfg.SiteLimits(x.plugin.Site)
-		limits, bounds = limits.Min(engineLimits(site)), bounds.Within(trafficLimits(site))
+		of := cfg.SiteLimits()
+		limits, bounds = limits.Min(engineLimits(of)), bounds.Within(trafficLimits(of))
 	}
 	if len(input) > bounds.Input {
 		return nil, fault.New(fault.TooLarge, "", "The arguments are over %d bytes, the limit of %s", bounds.Input, x.plugin.Name)
 	}
 	if cfg.Budget != nil {
-		if err := cfg.Budget.Allowed(ctx, x.plugin.Site, x.plugin.Name); err != nil {
+		if err := cfg.Budget.Allowed(ctx, x.plugin.Name); err != nil {
 			return nil, err
 		}
 	}
 	st := hostapi.New(&x.plugin, call, input)
 	st.Limit(bounds)
 	if x.manual {
-		st.ReadOutside(cfg.Services(x.plugin.Site).Store)
+		st.ReadOutside(cfg.Services().Store)
 	}
 	var tape *hostapi.Tape
-	if cfg.Record != nil && cfg.Record(x.plugin.Site) {
+	if cfg.Record != nil && cfg.Record() {
 		tape = &hostapi.Tape{}
 		st.Record(tape)
 	}
@@ -70,7 +70,7 @@ func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]b
 		x.endSpan(span, usage, err)
 	}
 	if cfg.Budget != nil {
-		cfg.Budget.Charge(ctx, x.plugin.Site, x.plugin.Name, cpu(usage.Fuel-min(usage.Fuel, usage.Nested)))
+		cfg.Budget.Charge(ctx, x.plugin.Name, cpu(usage.Fuel-min(usage.Fuel, usage.Nested)))
 	}
 	output := st.Output()
 	st.Free()

@@ -52,12 +52,8 @@ func TestHundredSwaps(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = e.Close(context.Background()) })
 	r := registry.New()
-	l := loader.New(loader.Config{Engine: e, Registry: r})
-	plugins := dispatch.New(dispatch.Config{Registry: r})
-	served, err := plugins.Open("one")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := loader.New(loader.Config{Engine: e}).Open(r.Shared())
+	served := dispatch.Open(r, dispatch.Config{Site: "one"})
 	st, err := store.OpenSQLite(ctx, filepath.Join(t.TempDir(), "site.db"), store.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +69,7 @@ func TestHundredSwaps(t *testing.T) {
 		if err := os.WriteFile(path, plugintest.Asks(t, "acme.a", version, version, nil, "caller_get"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Load(ctx, registry.Shared, path); err != nil {
+		if err := l.Load(ctx, path); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -116,7 +112,7 @@ func TestHundredSwaps(t *testing.T) {
 		}
 		close(stop)
 		wg.Wait()
-		l.Unload(registry.Shared, path)
+		l.Unload(path)
 	}
 	start := holds(t)
 	round(0, 5) // what the first calls make once and keep

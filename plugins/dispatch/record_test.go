@@ -23,7 +23,7 @@ func TestRecord(t *testing.T) {
 	book := &logs.Book{}
 	s := newSiteWith(t, func(c *dispatch.Config) {
 		c.Logger, c.Logs = slog.New(slog.NewJSONHandler(&out, nil)), book
-		c.Record = func(string) bool { return true }
+		c.Record = func() bool { return true }
 		c.Failed = func(c *replay.Call) { kept = append(kept, c) }
 	}).with(misbehave)
 	name := s.mustInsert("ToDo", m{"description": "untouched"})
@@ -74,7 +74,7 @@ func TestRecord(t *testing.T) {
 	if _, err := s.run("POST", "acme.misbehave.remember", nil); err != nil || len(kept) != 1 {
 		t.Errorf("%v, kept %d", err, len(kept))
 	}
-	lines := book.Lines("one", "acme.misbehave", 100)
+	lines := book.Lines("acme.misbehave", 100)
 	if len(lines) == 0 || !strings.Contains(string(lines[0]), `"method":"acme.misbehave.fail"`) || !strings.Contains(out.String(), "plugin call failed") {
 		t.Errorf("logged %s", lines)
 	}

@@ -60,8 +60,8 @@ func cacheDir(t *testing.T) string {
 // site is a site on a real database, with plugins.
 type site struct {
 	t         testing.TB
-	dir       string // where bundles are installed
-	loader    *loader.Loader
+	dir       string          // where bundles are installed
+	loader    *loader.Sources // of the plugins for all sites
 	documents *document.Service
 	methods   *method.Service
 	store     document.Store
@@ -92,21 +92,17 @@ func newSiteWith(t testing.TB, set func(*dispatch.Config)) *site {
 		t.Fatal(err)
 	}
 	r := registry.New()
-	s.loader = loader.New(loader.Config{Engine: e, Registry: r})
+	s.loader = loader.New(loader.Config{Engine: e}).Open(r.Shared())
 	cfg := dispatch.Config{
-		Registry: r,
-		Services: func(string) dispatch.Services {
+		Site: "one",
+		Services: func() dispatch.Services {
 			return dispatch.Services{Documents: s.documents, Methods: s.methods, Store: st}
 		},
 		Limits: engine.Limits{Wall: 20 * time.Second},
 	}
 	set(&cfg)
-	plugins := dispatch.New(cfg)
-	served, err := plugins.Open("one")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { plugins.Shut("one") })
+	served := dispatch.Open(r, cfg)
+	t.Cleanup(served.Close)
 	protection, err := doctypes.Protection()
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +122,7 @@ func (s *site) install(name string, bundle []byte) error {
 	if err := os.WriteFile(path, bundle, 0o644); err != nil {
 		s.t.Fatal(err)
 	}
-	return s.loader.Load(s.t.Context(), registry.Shared, path)
+	return s.loader.Load(s.t.Context(), path)
 }
 
 // with installs the guests in the given directories.

@@ -15,7 +15,6 @@ import (
 	"armature/core/query"
 	"armature/plugins/bundle"
 	"armature/plugins/plugintest"
-	"armature/plugins/registry"
 )
 
 // patched is a guest with one piece of its manifest replaced.
@@ -123,7 +122,7 @@ func TestBroken(t *testing.T) {
 			if _, err := s.run("POST", "acme.todo.echo", nil); err != nil {
 				t.Errorf("the old version: %v", err)
 			}
-			states := s.loader.States("one")
+			states := s.loader.States()
 			if len(states) != 1 || states[0].Status != "serving" || states[0].Version != "1.0.0" || !strings.Contains(states[0].Error, tt.want) {
 				t.Errorf("state %+v", states)
 			}
@@ -132,11 +131,11 @@ func TestBroken(t *testing.T) {
 	if err := s.install("todo.wasm", whole); err != nil {
 		t.Fatal(err)
 	}
-	if st := s.loader.States("one")[0]; st.Error != "" || len(st.Methods) < 3 {
+	if st := s.loader.States()[0]; st.Error != "" || len(st.Methods) < 3 {
 		t.Errorf("state %+v", st)
 	}
-	s.loader.Unload(registry.Shared, filepath.Join(s.dir, "todo.wasm"))
-	if _, err := s.run("POST", "acme.todo.echo", nil); err == nil || len(s.loader.States("one")) != 0 {
-		t.Errorf("after removal: %v, %+v", err, s.loader.States("one"))
+	s.loader.Unload(filepath.Join(s.dir, "todo.wasm"))
+	if _, err := s.run("POST", "acme.todo.echo", nil); err == nil || len(s.loader.States()) != 0 {
+		t.Errorf("after removal: %v, %+v", err, s.loader.States())
 	}
 }

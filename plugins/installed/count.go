@@ -8,27 +8,16 @@ import (
 	"armature/core/fault"
 )
 
-const (
-	// countEvery is how often Run writes down how often plugins were called. Who
-	// kills the process loses as much.
-	countEvery = 10 * time.Second
-	// countAtEnd is how long a site that closes waits for that.
-	countAtEnd = 2 * time.Second
-)
+// countAtEnd is how long a site that closes waits for counting.
+const countAtEnd = 2 * time.Second
 
 // Count adds the calls of this process to the records of the plugins. Nobody has
 // to look because of it, so the epoch stays.
-func (l *Ledger) Count(ctx context.Context) {
-	for _, s := range l.all() {
-		s.count(ctx)
-	}
-}
-
-func (s *Site) count(ctx context.Context) {
-	if s.l.cfg.Observer {
+func (s *Site) Count(ctx context.Context) {
+	if s.cfg.Observer {
 		return
 	}
-	for plugin, t := range s.l.cfg.Meter.Tallies(s.name) {
+	for plugin, t := range s.cfg.Tallies.All() {
 		calls, failed := t.Take()
 		if calls == 0 {
 			t.Return(0, failed) // its call comes next
@@ -45,7 +34,7 @@ func (s *Site) count(ctx context.Context) {
 
 // add adds to the counts of a record, if there is one.
 func (s *Site) add(ctx context.Context, plugin string, calls, failed int64) error {
-	sv := s.l.cfg.Services(s.name)
+	sv := s.cfg.Services()
 	if sv.Store == nil {
 		return fault.New(fault.Unavailable, "", "The site is not open")
 	}

@@ -40,7 +40,7 @@ func TestCounts(t *testing.T) {
 	if err := call(a, "acme.a.echo"); err != nil {
 		t.Fatal(err)
 	}
-	a.installed.Shut("one")
+	a.installed.Close()
 	b.sync()
 	b.serves("2")
 	counted(6, 1)

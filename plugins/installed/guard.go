@@ -8,13 +8,13 @@ import (
 	"armature/plugins/registry"
 )
 
-// guard keeps the records of plugins from being written by anybody but the
-// Ledger: a plugin that runs for the Administrator, or elevated, could approve
+// guard keeps the records of plugins from being written by anybody but this
+// package: a plugin that runs for the Administrator, or elevated, could approve
 // itself otherwise. Every other DocType's events go to the plugins.
 type guard struct{ *registry.Site }
 
 // Hooks are the handlers of the site's plugins, and the guard of its records.
-func (s *Site) Hooks(plugins *registry.Site) document.Hooks { return guard{plugins} }
+func (s *Site) Hooks() document.Hooks { return guard{s.cfg.Table} }
 
 // Handles satisfies document.Hooks.
 func (g guard) Handles(doctype string) bool { return guarded(doctype) || g.Site.Handles(doctype) }
@@ -37,7 +37,7 @@ func (g guard) Run(ctx context.Context, ev *document.Event) error {
 
 func guarded(doctype string) bool { return doctype == pluginType || doctype == versionType }
 
-// writerKey marks the contexts in which the Ledger writes.
+// writerKey marks the contexts in which this package writes.
 type writerKey struct{}
 
 func asWriter(ctx context.Context) context.Context {

@@ -56,15 +56,15 @@ func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	source := storedSource(b.Manifest.Name)
-	g, err := s.l.cfg.Loader.Check(ctx, source, b)
+	g, err := s.cfg.Loader.Check(ctx, source, b)
 	if err != nil {
 		return nil, invalid(err)
 	}
 	defer g.Close() // what serves is loaded by itself; the module is the same
-	if err := s.l.cfg.Registry.Check(s.name, g); err != nil {
+	if err := s.cfg.Table.Check(g); err != nil {
 		return nil, err
 	}
-	if err := s.l.trusts(s.name, g); err != nil {
+	if err := s.cfg.Records.trusts(g); err != nil {
 		return nil, err
 	}
 	brought, err := doctypes.Parse(b.Manifest)
@@ -93,7 +93,7 @@ func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte
 		return nil, err
 	}
 	if !done.Pending {
-		s.shipped[next.Name] = g.Hash
+		s.brought[next.Name] = g.Hash
 	}
 	return done, s.after(ctx, next.Name)
 }
@@ -206,11 +206,11 @@ func (s *Site) after(ctx context.Context, plugin string) error {
 	if err := s.sync(ctx); err != nil {
 		return err
 	}
-	r := s.record(plugin)
+	r := s.cfg.Records.of(plugin)
 	if r == nil || !r.Stored() || r.Status == Disabled || r.Hash == "" {
 		return nil
 	}
-	if g := s.l.cfg.Registry.Generation(s.name, r.Source); g == nil || g.Hash != r.Hash {
+	if g := s.cfg.Table.Generation(r.Source); g == nil || g.Hash != r.Hash {
 		return fault.New(fault.Unavailable, "", "%s %s is installed, and cannot be loaded: see the log", plugin, r.Version)
 	}
 	return nil
@@ -218,7 +218,7 @@ func (s *Site) after(ctx context.Context, plugin string) error {
 
 // open is the site's services, once it is open.
 func (s *Site) open() (dispatch.Services, error) {
-	sv := s.l.cfg.Services(s.name)
+	sv := s.cfg.Services()
 	if sv.Store == nil {
 		return sv, fault.New(fault.Unavailable, "", "The site is not open yet")
 	}

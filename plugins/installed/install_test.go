@@ -55,12 +55,12 @@ func TestInstall(t *testing.T) {
 	p.serves("2")
 	p.status(installed.Active)
 
-	if err := p.kv.Set("one", "acme.a", "k", []byte("1"), 0); err != nil {
+	if err := p.kv.Set("acme.a", "k", []byte("1"), 0); err != nil {
 		t.Fatal(err)
 	}
 	p.manage("uninstall", m{"plugin": "acme.a"})
 	p.serves("")
-	if _, ok := p.kv.Get("one", "acme.a", "k"); ok {
+	if _, ok := p.kv.Get("acme.a", "k"); ok {
 		t.Error("what it kept is there still")
 	}
 	p.refuses(fault.NotFound, "framework.plugins.rollback", m{"plugin": "acme.a"})
@@ -330,10 +330,10 @@ func TestKeptApart(t *testing.T) {
 	if v, err := p.call("POST", "acme.b.kv_get", m{"key": "k"}); v != nil || err != nil {
 		t.Errorf("another's: %v, %v", v, err)
 	}
-	if _, ok := p.kv.Get("two", "acme.a", "k"); ok {
-		t.Error("another site has it")
+	if _, ok := p.kv.Get("acme.b", "k"); ok {
+		t.Error("another plugin has it")
 	}
-	if _, ok := p.kv.Get("one", "acme.a", "k"); !ok {
+	if _, ok := p.kv.Get("acme.a", "k"); !ok {
 		t.Error("the site does not have it")
 	}
 }

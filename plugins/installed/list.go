@@ -13,7 +13,6 @@ import (
 	"armature/core/fault"
 	"armature/core/scope"
 	"armature/plugins/grant"
-	"armature/plugins/logs"
 	"armature/plugins/registry"
 )
 
@@ -55,7 +54,7 @@ func (s *Site) list(ctx context.Context, plugin string) ([]Entry, error) {
 		if err != nil {
 			return err
 		}
-		serving := s.l.cfg.Registry.Serving(s.name)
+		serving := s.cfg.Table.Serving()
 		for _, name := range slices.Sorted(maps.Keys(records)) {
 			if plugin != "" && name != plugin || records[name].Status == Removed || s.gone(records[name]) {
 				continue
@@ -90,7 +89,7 @@ func (s *Site) list(ctx context.Context, plugin string) ([]Entry, error) {
 // serves while that waits, or the one that served before.
 func (s *Site) before(e *Entry, serving *registry.Generation) (asked []string, ok bool) {
 	if e.PendingHash != "" && serving != nil && serving.Hash != e.PendingHash {
-		return s.l.asked(s.name, serving), true
+		return s.cfg.Records.asked(serving), true
 	}
 	now := slices.IndexFunc(e.Versions, func(v Version) bool { return v.Hash == e.Hash })
 	switch {
@@ -103,11 +102,11 @@ func (s *Site) before(e *Entry, serving *registry.Generation) (asked []string, o
 }
 
 // lines are what a plugin has logged lately in this process.
-func (s *Site) lines(book *logs.Book, plugin string, n int) []json.RawMessage {
-	if book == nil {
+func (s *Site) lines(plugin string, n int) []json.RawMessage {
+	if s.cfg.Logs == nil {
 		return []json.RawMessage{}
 	}
-	return append([]json.RawMessage{}, book.Lines(s.name, plugin, n)...)
+	return append([]json.RawMessage{}, s.cfg.Logs.Lines(plugin, n)...)
 }
 
 // listed are the grants that text names, between commas or spaces. A DocType's name

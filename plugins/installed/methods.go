@@ -24,9 +24,9 @@ type invoker struct {
 	table map[string]*method.Method
 }
 
-// Invoker adds the methods framework.plugins.* to the plugins of the site.
-func (s *Site) Invoker(plugins *registry.Site) method.Invoker {
-	in := &invoker{Site: plugins, site: s, table: map[string]*method.Method{}}
+// Invoker adds the methods framework.plugins.* to those of the site's plugins.
+func (s *Site) Invoker() method.Invoker {
+	in := &invoker{Site: s.cfg.Table, site: s, table: map[string]*method.Method{}}
 	for _, m := range s.methods() {
 		in.table[m.Path] = m
 	}
@@ -59,16 +59,9 @@ func (in *invoker) Methods() []*method.Method {
 	return all
 }
 
-// methods are framework.plugins.*. They are for System Managers, and not for
-// plugins that act for one. Each runs transactions of its own, none that lasts
-// while a module is compiled.
 // Why satisfies method.Unserved.
 func (in *invoker) Why(path string) string {
-	records := in.site.records.Load()
-	if records == nil {
-		return ""
-	}
-	for _, r := range *records {
+	for _, r := range in.site.cfg.Records.all() {
 		if !slices.Contains(r.Methods, path) {
 			continue
 		}
@@ -86,6 +79,9 @@ func (in *invoker) Why(path string) string {
 	return ""
 }
 
+// methods are framework.plugins.*. They are for System Managers, and not for
+// plugins that act for one. Each runs transactions of its own, none that lasts
+// while a module is compiled.
 func (s *Site) methods() []*method.Method {
 	onPlugin := func(fn func(context.Context, *identity.Caller, string) (*Record, error)) func(context.Context, *method.Call) (any, error) {
 		return func(ctx context.Context, call *method.Call) (any, error) {
@@ -137,7 +133,7 @@ func (s *Site) methods() []*method.Method {
 			if err != nil || n <= 0 {
 				n = 100
 			}
-			return s.lines(s.l.cfg.Logs, plugin, n), nil
+			return s.lines(plugin, n), nil
 		}),
 	}
 }

@@ -104,6 +104,15 @@ func (r *Record) release() (release grant.Release, ok bool) {
 	return grant.Release{Version: r.Version, Publisher: r.Publisher}, true
 }
 
+// moved is what a generation is asked because of the version that is to serve.
+func (r *Record) moved(g *registry.Generation) []string {
+	from, ok := r.release()
+	if !ok || r.Hash == g.Hash {
+		return nil
+	}
+	return grant.Moved(from, grant.Release{Version: g.Manifest.Version, Publisher: g.Publisher})
+}
+
 // succeed has what waits serve. What it was asked because of the version before is
 // done with.
 func (r *Record) succeed() {

@@ -3,6 +3,8 @@ package installed
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"armature/core/document"
 	"armature/core/identity"
@@ -11,74 +13,78 @@ import (
 	"armature/plugins/loader"
 )
 
-// loadStored loads and unloads what the records of stored plugins ask for. One
-// that does not load is tried again when the records change.
-func (s *Site) loadStored(ctx context.Context, sv dispatch.Services) {
-	records := *s.records.Load()
-	for name, r := range records {
-		if !r.Stored() || r.Status == Disabled || r.Hash == "" || s.refused[name] == r.Hash {
-			continue
-		}
-		if g := s.l.cfg.Registry.Generation(s.name, r.Source); g != nil && g.Hash == r.Hash {
-			continue
-		}
-		err := s.l.cfg.Loader.LoadFrom(ctx, s.name, r.Source, func() (*bundle.Bundle, error) {
-			return Bundle(ctx, sv, name, r.Hash)
-		})
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			s.refused[name] = r.Hash
-		}
-		s.note(ctx, sv, name, r.Hash, err)
-	}
-	for _, st := range s.l.cfg.Loader.States(s.name) {
-		if !isStored(st.Source) || st.Scope != s.name {
-			continue
-		}
-		name := st.Source[len(storedPrefix):]
-		r := records[name]
-		if r != nil && r.Stored() && r.Status != Disabled {
-			continue
-		}
-		s.l.cfg.Loader.Unload(s.name, st.Source)
-		if r == nil {
-			s.forget(name)
-		}
-	}
+// load has the version serve that the record of a stored plugin names. One that does
+// not load is tried again when the records change.
+type load struct{ record *Record }
+
+// unload takes a stored plugin out of service.
+type unload struct {
+	plugin, source string
+	gone           bool // it is not only disabled
 }
 
-// note writes down why a stored plugin does not load, or that it does.
-func (s *Site) note(ctx context.Context, sv dispatch.Services, plugin, hash string, failed error) {
+func planStored(w *world) (steps []step) {
+	for _, name := range slices.Sorted(maps.Keys(w.records)) {
+		r := w.records[name]
+		if !r.Stored() || r.Status == Disabled || r.Hash == "" || w.refused[name] == r.Hash {
+			continue
+		}
+		if src := w.from(r.Source); src != nil && src.installed != nil && src.installed.Hash == r.Hash {
+			continue
+		}
+		steps = append(steps, load{r})
+	}
+	for _, src := range w.sources {
+		if !src.stored() {
+			continue
+		}
+		name := src.Source[len(storedPrefix):]
+		if r := w.records[name]; r == nil || !r.Stored() || r.Status == Disabled {
+			steps = append(steps, unload{name, src.Source, r == nil})
+		}
+	}
+	return steps
+}
+
+func (st load) do(ctx context.Context, s *Site, sv dispatch.Services) error {
+	r := st.record
+	err := s.cfg.Own.LoadFrom(ctx, r.Source, func() (*bundle.Bundle, error) { return Bundle(ctx, sv, r.Name, r.Hash) })
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		s.refused[r.Name] = r.Hash
+	}
+	s.noteLoaded(ctx, sv, r, err)
+	return nil
+}
+
+func (st unload) do(_ context.Context, s *Site, _ dispatch.Services) error {
+	s.cfg.Own.Unload(st.source)
+	if st.gone {
+		s.forget(st.plugin)
+	}
+	return nil
+}
+
+// noteLoaded writes down why a stored plugin does not load, or that it does.
+func (s *Site) noteLoaded(ctx context.Context, sv dispatch.Services, loaded *Record, failed error) {
 	text := ""
 	if failed != nil {
 		text = loader.Reason(failed)
 	}
-	if s.l.cfg.Observer || s.record(plugin).Error == text {
+	if s.cfg.Observer || loaded.Error == text {
 		return
 	}
 	err := sv.Store.Write(ctx, document.OwnTx, func(tx document.Tx) error {
-		r, err := read(ctx, tx, sv.Documents, plugin)
-		if err != nil || r == nil || r.Hash != hash || r.Error == text {
+		r, err := read(ctx, tx, sv.Documents, loaded.Name)
+		if err != nil || r == nil || r.Hash != loaded.Hash || r.Error == text {
 			return err
 		}
 		r.Error = text
 		return write(ctx, tx, sv.Documents, identity.Root(), r)
 	})
 	if err != nil && !errors.Is(err, context.Canceled) {
-		s.log.Error("write down the state of a plugin", "plugin", plugin, "error", err)
+		s.log.Error("write down the state of a plugin", "plugin", loaded.Name, "error", err)
 	}
-}
-
-// forget drops what a plugin kept that is gone.
-func (s *Site) forget(plugin string) {
-	s.l.cfg.Forget(s.name, plugin)
-	delete(s.shipped, plugin)
-	for _, st := range s.l.cfg.Loader.All() {
-		if st.Name == plugin {
-			return // another site has it still
-		}
-	}
-	s.l.cfg.Meter.Forget(plugin)
 }

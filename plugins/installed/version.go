@@ -61,7 +61,7 @@ func (s *Site) chosen(ctx context.Context, tx document.Tx, documents *document.S
 	stamp := func(hash string, at time.Time) error {
 		return put(ctx, tx, documents, caller, versionType, versionName(plugin, hash), map[string]any{"activated": doctype.FormatDatetime(at)})
 	}
-	now := s.l.cfg.Now().In(documents.Zone())
+	now := s.cfg.Now().In(documents.Zone())
 	if before != "" && before != hash {
 		if err := stamp(before, now.Add(-time.Microsecond)); err != nil {
 			return err

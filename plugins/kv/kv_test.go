@@ -32,7 +32,37 @@ func (c *clock) advance(d time.Duration) {
 
 func newClock() *clock { return &clock{now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)} }
 
-func set(t *testing.T, c *kv.Cache, site, plugin, key, value string, ttl time.Duration) {
+// cache is the sites of one memory, by name.
+type cache struct {
+	*kv.Memory
+	mu    sync.Mutex
+	sites map[string]*kv.Site
+}
+
+func newCache(cfg kv.Config) *cache {
+	return &cache{Memory: kv.NewMemory(cfg), sites: map[string]*kv.Site{}}
+}
+
+func (c *cache) site(name string) *kv.Site {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sites[name] == nil {
+		c.sites[name] = c.Site()
+	}
+	return c.sites[name]
+}
+
+func (c *cache) Get(site, plugin, key string) ([]byte, bool) { return c.site(site).Get(plugin, key) }
+
+func (c *cache) Set(site, plugin, key string, value []byte, ttl time.Duration) error {
+	return c.site(site).Set(plugin, key, value, ttl)
+}
+
+func (c *cache) Delete(site, plugin, key string) { c.site(site).Delete(plugin, key) }
+
+func (c *cache) Drop(site string, plugins ...string) { c.site(site).Drop(plugins...) }
+
+func set(t *testing.T, c *cache, site, plugin, key, value string, ttl time.Duration) {
 	t.Helper()
 	if err := c.Set(site, plugin, key, []byte(value), ttl); err != nil {
 		t.Fatal(err)
@@ -40,7 +70,7 @@ func set(t *testing.T, c *kv.Cache, site, plugin, key, value string, ttl time.Du
 }
 
 // want compares a value; "-" stands for none.
-func want(t *testing.T, c *kv.Cache, site, plugin, key, value string) {
+func want(t *testing.T, c *cache, site, plugin, key, value string) {
 	t.Helper()
 	got, ok := c.Get(site, plugin, key)
 	if !ok && value == "-" {
@@ -52,7 +82,7 @@ func want(t *testing.T, c *kv.Cache, site, plugin, key, value string) {
 }
 
 func TestValues(t *testing.T) {
-	c := kv.New(kv.Config{})
+	c := newCache(kv.Config{})
 	want(t, c, "s", "p", "k", "-")
 	c.Delete("s", "p", "k")
 	set(t, c, "s", "p", "k", "one", 0)
@@ -68,7 +98,7 @@ func TestValues(t *testing.T) {
 // TestValuesAreCopies: what a guest does with its memory afterwards changes
 // nothing, and a value once read stays as it was.
 func TestValuesAreCopies(t *testing.T) {
-	c := kv.New(kv.Config{})
+	c := newCache(kv.Config{})
 	b := []byte("mine")
 	if err := c.Set("s", "p", "k", b, 0); err != nil {
 		t.Fatal(err)
@@ -83,7 +113,7 @@ func TestValuesAreCopies(t *testing.T) {
 
 func TestTimeToLive(t *testing.T) {
 	now := newClock()
-	c := kv.New(kv.Config{Now: now.Now})
+	c := newCache(kv.Config{Now: now.Now})
 	set(t, c, "s", "p", "short", "x", time.Second)
 	set(t, c, "s", "p", "long", "x", time.Minute)
 	set(t, c, "s", "p", "stays", "x", 0)
@@ -100,7 +130,7 @@ func TestTimeToLive(t *testing.T) {
 
 // TestOwners: no name of a site, plugin or key leads to what another owns.
 func TestOwners(t *testing.T) {
-	c := kv.New(kv.Config{})
+	c := newCache(kv.Config{})
 	names := []string{"", "a", "a.b", "b", "a/b", "a\x00b", "a\x00", "\x00b", "*", "../a", "A", "ab"}
 	keys := names[1:]
 	for _, s := range names {
@@ -124,7 +154,7 @@ func TestOwners(t *testing.T) {
 }
 
 func TestDrop(t *testing.T) {
-	c := kv.New(kv.Config{})
+	c := newCache(kv.Config{})
 	fill := func() {
 		for _, s := range []string{"s1", "s2"} {
 			for _, p := range []string{"p1", "p2"} {
@@ -149,7 +179,7 @@ func TestDrop(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	c := kv.New(kv.Config{})
+	c := newCache(kv.Config{})
 	set(t, c, "s", "p", "k", "kept", 0)
 	tests := []struct {
 		name  string
@@ -176,7 +206,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestLeastRecentlyUsedGoes(t *testing.T) {
-	c := kv.New(kv.Config{MaxEntries: 3})
+	c := newCache(kv.Config{MaxEntries: 3})
 	for _, k := range []string{"a", "b", "c"} {
 		set(t, c, "s", "p", k, k, 0)
 	}
@@ -193,7 +223,7 @@ func TestLeastRecentlyUsedGoes(t *testing.T) {
 }
 
 // held counts the keys that are still there.
-func held(c *kv.Cache, site, plugin string, n int) (found int) {
+func held(c *cache, site, plugin string, n int) (found int) {
 	for i := range n {
 		if _, ok := c.Get(site, plugin, fmt.Sprint(i)); ok {
 			found++
@@ -203,7 +233,7 @@ func held(c *kv.Cache, site, plugin string, n int) (found int) {
 }
 
 func TestBytesAreBounded(t *testing.T) {
-	c := kv.New(kv.Config{MaxBytes: 100_000})
+	c := newCache(kv.Config{MaxBytes: 100_000})
 	set(t, c, "s", "other", "0", "mine", 0)
 	for i := range 1000 {
 		set(t, c, "s", "p", fmt.Sprint(i), strings.Repeat("x", 1000), 0)
@@ -224,7 +254,7 @@ func TestBytesAreBounded(t *testing.T) {
 
 // TestAllAreBounded: over the common bound the stores that nobody uses pay.
 func TestAllAreBounded(t *testing.T) {
-	c := kv.New(kv.Config{MaxBytes: 100_000, MaxAllBytes: 400_000})
+	c := newCache(kv.Config{MaxBytes: 100_000, MaxAllBytes: 400_000})
 	fill := func(site string) {
 		for i := range 80 {
 			set(t, c, site, "p", fmt.Sprint(i), strings.Repeat("x", 1000), 0)
@@ -253,7 +283,7 @@ func TestAllAreBounded(t *testing.T) {
 }
 
 func TestTinyBounds(t *testing.T) {
-	c := kv.New(kv.Config{MaxBytes: 500, MaxKey: 10})
+	c := newCache(kv.Config{MaxBytes: 500, MaxKey: 10})
 	if err := c.Set("s", "p", "k", make([]byte, 300), 0); fault.KindOf(err) != fault.TooLarge {
 		t.Errorf("error %v", err)
 	}
@@ -264,7 +294,7 @@ func TestTinyBounds(t *testing.T) {
 // TestConcurrentUse: whatever happens at the same time, a value is one that was
 // set under its name.
 func TestConcurrentUse(t *testing.T) {
-	c := kv.New(kv.Config{MaxBytes: 20_000, MaxAllBytes: 100_000})
+	c := newCache(kv.Config{MaxBytes: 20_000, MaxAllBytes: 100_000})
 	var wg sync.WaitGroup
 	for worker := range 8 {
 		wg.Go(func() {
@@ -299,7 +329,7 @@ func TestConcurrentUse(t *testing.T) {
 }
 
 func BenchmarkGet(b *testing.B) {
-	c := kv.New(kv.Config{})
+	c := newCache(kv.Config{})
 	if err := c.Set("site", "plugin", "key", make([]byte, 100), 0); err != nil {
 		b.Fatal(err)
 	}

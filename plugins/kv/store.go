@@ -1,12 +1,13 @@
 package kv
 
 import (
-	"container/list"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // entry is a value under its key. It is not changed once it is in a store: who
@@ -33,35 +34,39 @@ func (e *entry) size() int { return overhead + len(e.key) + len(e.value) }
 
 // store is what one plugin keeps on one site.
 type store struct {
-	maxEntries, maxBytes int
+	maxBytes int
 
-	used atomic.Int64  // when, in the cache's turns
+	used atomic.Int64  // when, in the memory's uses
 	all  *atomic.Int64 // bytes in all stores
 
-	mu     sync.Mutex
-	byKey  map[string]*list.Element
-	recent *list.List // of *entry, latest use in front
-	bytes  int
-	closed bool // nothing comes in any more
+	mu      sync.Mutex
+	entries *simplelru.LRU[string, *entry] // of whatever leaves it, grow is told
+	bytes   int
+	closed  bool // nothing comes in any more
 }
 
+// newStore makes a store of at least one entry at most.
 func newStore(maxEntries, maxBytes int, all *atomic.Int64) *store {
-	return &store{maxEntries: maxEntries, maxBytes: maxBytes, all: all, byKey: make(map[string]*list.Element), recent: list.New()}
+	s := &store{maxBytes: maxBytes, all: all}
+	entries, err := simplelru.NewLRU(maxEntries, func(_ string, e *entry) { s.grow(-e.size()) })
+	if err != nil {
+		panic(err) // Config.withDefaults lets no bound be below 1
+	}
+	s.entries = entries
+	return s
 }
 
 func (s *store) get(key string, now time.Time) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	el := s.byKey[key]
-	if el == nil {
+	e, ok := s.entries.Get(key)
+	if !ok {
 		return nil, false
 	}
-	e := el.Value.(*entry)
 	if e.over(now) {
-		s.remove(el)
+		s.entries.Remove(key)
 		return nil, false
 	}
-	s.recent.MoveToFront(el)
 	return e.value, true
 }
 
@@ -69,19 +74,15 @@ func (s *store) get(key string, now time.Time) ([]byte, bool) {
 func (s *store) peek(key string) *entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if el := s.byKey[key]; el != nil {
-		return el.Value.(*entry)
-	}
-	return nil
+	e, _ := s.entries.Peek(key)
+	return e
 }
 
-// oldestFirst hands out the entries in the order in which they were put in.
-func (s *store) oldestFirst(yield func(*entry) bool) {
-	for el := s.recent.Back(); el != nil; el = el.Prev() {
-		if !yield(el.Value.(*entry)) {
-			return
-		}
-	}
+// oldestFirst is the entries in the order in which they were put in.
+func (s *store) oldestFirst() []*entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.entries.Values()
 }
 
 // set puts an entry in, and out what no longer fits, and reports whether anything
@@ -93,11 +94,11 @@ func (s *store) set(e *entry) (full bool) {
 	if s.closed {
 		return false
 	}
-	s.removeKey(e.key)
-	s.byKey[e.key] = s.recent.PushFront(e)
+	s.entries.Remove(e.key)
 	s.grow(e.size())
-	for s.bytes > s.maxBytes || s.recent.Len() > s.maxEntries {
-		s.remove(s.recent.Back())
+	full = s.entries.Add(e.key, e)
+	for s.bytes > s.maxBytes {
+		s.entries.RemoveOldest()
 		full = true
 	}
 	return full
@@ -106,15 +107,15 @@ func (s *store) set(e *entry) (full bool) {
 func (s *store) delete(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.removeKey(key)
+	s.entries.Remove(key)
 }
 
 // shrink takes entries out, longest unused first, while more is true.
 func (s *store) shrink(more func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.recent.Len() > 0 && more() {
-		s.remove(s.recent.Back())
+	for s.entries.Len() > 0 && more() {
+		s.entries.RemoveOldest()
 	}
 }
 
@@ -122,27 +123,13 @@ func (s *store) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	s.grow(-s.bytes)
-	clear(s.byKey)
-	s.recent.Init()
+	s.entries.Purge()
 }
 
 func (s *store) empty() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.recent.Len() == 0
-}
-
-func (s *store) removeKey(key string) {
-	if el := s.byKey[key]; el != nil {
-		s.remove(el)
-	}
-}
-
-func (s *store) remove(el *list.Element) {
-	e := s.recent.Remove(el).(*entry)
-	delete(s.byKey, e.key)
-	s.grow(-e.size())
+	return s.entries.Len() == 0
 }
 
 func (s *store) grow(n int) {

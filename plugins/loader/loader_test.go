@@ -46,10 +46,10 @@ func wasm(importSection string) []byte {
 }
 
 type world struct {
-	t      *testing.T
-	dir    string
-	loader *loader.Loader
-	log    bytes.Buffer
+	t       *testing.T
+	dir     string
+	sources *loader.Sources
+	log     bytes.Buffer
 }
 
 func newWorld(t *testing.T) *world {
@@ -60,10 +60,10 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = eng.Close(context.Background()) })
-	w.loader = loader.New(loader.Config{
-		Engine: eng, Registry: registry.New(), Logger: slog.New(slog.NewTextHandler(&w.log, nil)),
+	w.sources = loader.New(loader.Config{
+		Engine: eng, Logger: slog.New(slog.NewTextHandler(&w.log, nil)),
 		Now: func() time.Time { return time.Unix(1, 0) },
-	})
+	}).Open(registry.New().Shared())
 	return w
 }
 
@@ -78,7 +78,7 @@ func (w *world) load(file string, module []byte, manifest string) error {
 	if err := os.WriteFile(path, b, 0o644); err != nil {
 		w.t.Fatal(err)
 	}
-	return w.loader.Load(w.t.Context(), registry.Shared, path)
+	return w.sources.Load(w.t.Context(), path)
 }
 
 const one = `{"name": "acme.one", "version": "1", "abi": 1, "methods": [{"path": "acme.one.run", "export": "run"}]}`
@@ -91,7 +91,7 @@ func TestStates(t *testing.T) {
 	if err := w.load("other.wasm", plain, one); err == nil || !strings.Contains(err.Error(), "one.wasm") || !strings.Contains(err.Error(), "other.wasm") {
 		t.Errorf("the same name from two sources: %v", err)
 	}
-	states := w.loader.States("any")
+	states := w.sources.States()
 	if len(states) != 2 {
 		t.Fatalf("states %+v", states)
 	}
@@ -113,11 +113,11 @@ func TestStates(t *testing.T) {
 		t.Error("the same bundle was loaded twice")
 	}
 
-	w.loader.Unload(registry.Shared, filepath.Join(w.dir, "one.wasm"))
+	w.sources.Unload(filepath.Join(w.dir, "one.wasm"))
 	if err := w.load("other.wasm", plain, one); err != nil {
 		t.Errorf("after the other one has gone: %v", err)
 	}
-	if all := w.loader.All(); len(all) != 1 || all[0].Status != loader.Serving {
+	if all := w.sources.States(); len(all) != 1 || all[0].Status != loader.Serving {
 		t.Errorf("states %+v", all)
 	}
 }

@@ -24,7 +24,6 @@ const (
 
 // State is what is known about one source.
 type State struct {
-	Scope    string    `json:"site"` // registry.Shared: every site
 	Source   string    `json:"source"`
 	Status   Status    `json:"status"`
 	Name     string    `json:"name,omitempty"`
@@ -39,60 +38,56 @@ type State struct {
 }
 
 // record is the state of a source. loading is held by whoever loads it; state is
-// guarded by Loader.mu.
+// guarded by Sources.mu.
 type record struct {
 	loading sync.Mutex
 	state   State
 }
 
-// States lists every source that serves a site: the shared ones and its own.
-func (l *Loader) States(site string) []State {
-	return l.list(func(s State) bool { return s.Scope == registry.Shared || s.Scope == site })
-}
-
-// All lists every source of every scope.
-func (l *Loader) All() []State { return l.list(func(State) bool { return true }) }
-
-func (l *Loader) list(want func(State) bool) []State {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// States lists every source by the name of its plugin.
+func (s *Sources) States() []State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var all []State
-	for _, r := range l.records {
-		if r.state.Status != "" && want(r.state) {
+	for _, r := range s.records {
+		if r.state.Status != "" {
 			all = append(all, r.state)
 		}
 	}
-	slices.SortFunc(all, func(a, b State) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Scope, b.Scope), strings.Compare(a.Source, b.Source))
-	})
+	slices.SortFunc(all, State.Compare)
 	return all
 }
 
-func (l *Loader) record(p place) *record {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r := l.records[p]
+// Compare is the order of States.
+func (a State) Compare(b State) int {
+	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Source, b.Source))
+}
+
+func (s *Sources) record(source string) *record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.records[source]
 	if r == nil {
-		r = &record{state: State{Scope: p.scope, Source: p.source}}
-		l.records[p] = r
+		r = &record{state: State{Source: source}}
+		s.records[source] = r
 	}
 	return r
 }
 
 // served records a generation that serves.
-func (l *Loader) served(r *record, g *registry.Generation) {
-	s := State{
-		Scope: r.state.Scope, Source: r.state.Source, Status: Serving,
+func (s *Sources) served(r *record, g *registry.Generation) {
+	now := State{
+		Source: r.state.Source, Status: Serving,
 		Name: g.Manifest.Name, Version: g.Manifest.Version, Hash: g.Hash,
 		Grants: g.Manifest.Grants, LoadedAt: g.LoadedAt,
 	}
-	s.Pristine, s.Reason = g.Module.Pristine()
+	now.Pristine, now.Reason = g.Module.Pristine()
 	for _, m := range g.Manifest.Methods {
-		s.Methods = append(s.Methods, m.Path)
+		now.Methods = append(now.Methods, m.Path)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r.state = s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.state = now
 }
 
 // Reason is why a plugin does not load, for its author: of what is wrong with it
@@ -107,23 +102,23 @@ func Reason(err error) string {
 
 // failed records and logs why a load failed, and returns it. b is nil when not
 // even the manifest could be read.
-func (l *Loader) failed(r *record, b *bundle.Bundle, err error) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := &r.state
-	s.Error = Reason(err)
-	attrs := []any{"source", s.Source, "error", s.Error}
+func (s *Sources) failed(r *record, b *bundle.Bundle, err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := &r.state
+	now.Error = Reason(err)
+	attrs := []any{"source", now.Source, "error", now.Error}
 	if b != nil {
 		attrs = append(attrs, "plugin", b.Manifest.Name, "version", b.Manifest.Version)
 	}
-	if s.Status == Serving {
-		l.log.Error("plugin not loaded, the old version goes on serving", append(attrs, "serving", s.Version)...)
+	if now.Status == Serving {
+		s.l.log.Error("plugin not loaded, the old version goes on serving", append(attrs, "serving", now.Version)...)
 		return err
 	}
-	s.Status = Failed
+	now.Status = Failed
 	if b != nil {
-		s.Name, s.Version, s.Hash = b.Manifest.Name, b.Manifest.Version, b.Hash
+		now.Name, now.Version, now.Hash = b.Manifest.Name, b.Manifest.Version, b.Hash
 	}
-	l.log.Error("plugin not loaded", attrs...)
+	s.l.log.Error("plugin not loaded", attrs...)
 	return err
 }

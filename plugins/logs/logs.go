@@ -1,13 +1,12 @@
-// Package logs keeps the latest lines that each plugin has logged on each site.
+// Package logs keeps the latest lines that each plugin of a site has logged.
 //
-// A Book has a page for every plugin on every site; a page forgets its oldest
+// A Book is one site's and has a page for every plugin; a page forgets its oldest
 // lines. Lines are JSON objects as log/slog writes them.
 package logs
 
 import (
 	"encoding/json"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 )
@@ -18,78 +17,51 @@ const (
 	maxBytes = 256 << 10
 )
 
-// Book keeps the lines of a process. The zero value is ready for use, by many
+// Book keeps the lines of one site. The zero value is ready for use, by many
 // goroutines.
 type Book struct {
 	mu    sync.Mutex
-	pages map[owner]*page
+	pages map[string]*page // by plugin
 }
-
-type owner struct{ site, plugin string }
 
 // Logger returns a logger that keeps lines of level Info and above, and hands
 // all of them on to next.
-func (b *Book) Logger(site, plugin string, next *slog.Logger) *slog.Logger {
-	keep := slog.NewJSONHandler(b.page(owner{site, plugin}), nil)
+func (b *Book) Logger(plugin string, next *slog.Logger) *slog.Logger {
+	keep := slog.NewJSONHandler(b.page(plugin), nil)
 	if next == nil {
 		return slog.New(keep)
 	}
 	return slog.New(slog.NewMultiHandler(next.Handler(), keep))
 }
 
-// Lines returns the latest lines of a plugin on a site, oldest first, at most n.
-func (b *Book) Lines(site, plugin string, n int) []json.RawMessage {
-	return b.page(owner{site, plugin}).latest(n)
-}
+// Lines returns the latest lines of a plugin, oldest first, at most n.
+func (b *Book) Lines(plugin string, n int) []json.RawMessage { return b.page(plugin).latest(n) }
 
-// Drop forgets the lines of a site.
-func (b *Book) Drop(site string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for o := range b.pages {
-		if o.site == site {
-			delete(b.pages, o)
-		}
-	}
-}
-
-// Sites lists the sites that have lines.
-func (b *Book) Sites() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	names := map[string]bool{}
-	for o := range b.pages {
-		names[o.site] = true
-	}
-	return slices.Collect(maps.Keys(names))
-}
-
-// Changed calls fn with every page of a site that has new lines since the last
-// time.
-func (b *Book) Changed(site string, fn func(plugin string, lines []json.RawMessage)) {
+// Changed calls fn with every page that has new lines since the last time.
+func (b *Book) Changed(fn func(plugin string, lines []json.RawMessage)) {
 	b.mu.Lock()
 	var fresh []string
-	for o, p := range b.pages {
-		if o.site == site && p.takeFresh() {
-			fresh = append(fresh, o.plugin)
+	for plugin, p := range b.pages {
+		if p.takeFresh() {
+			fresh = append(fresh, plugin)
 		}
 	}
 	b.mu.Unlock()
 	for _, plugin := range fresh {
-		fn(plugin, b.Lines(site, plugin, maxLines))
+		fn(plugin, b.Lines(plugin, maxLines))
 	}
 }
 
-func (b *Book) page(o owner) *page {
+func (b *Book) page(plugin string) *page {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := b.pages[o]
+	p := b.pages[plugin]
 	if p == nil {
 		p = &page{}
 		if b.pages == nil {
-			b.pages = map[owner]*page{}
+			b.pages = map[string]*page{}
 		}
-		b.pages[o] = p
+		b.pages[plugin] = p
 	}
 	return p
 }

@@ -13,11 +13,11 @@ import (
 func TestBook(t *testing.T) {
 	var out bytes.Buffer
 	var b logs.Book
-	one := b.Logger("one", "acme.a", slog.New(slog.NewTextHandler(&out, nil)))
+	one := b.Logger("acme.a", slog.New(slog.NewTextHandler(&out, nil)))
 	one.Info("hello", "n", 1)
 	one.Debug("quiet")
-	b.Logger("two", "acme.a", nil).Warn("elsewhere")
-	lines := b.Lines("one", "acme.a", 10)
+	b.Logger("acme.b", nil).Warn("elsewhere")
+	lines := b.Lines("acme.a", 10)
 	if len(lines) != 1 || !strings.Contains(string(lines[0]), `"msg":"hello","n":1}`) || !json.Valid(lines[0]) {
 		t.Errorf("lines %s", lines)
 	}
@@ -26,23 +26,19 @@ func TestBook(t *testing.T) {
 	}
 	changed := map[string]int{}
 	count := func(plugin string, lines []json.RawMessage) { changed[plugin] += len(lines) }
-	b.Changed("one", count)
-	b.Changed("one", count)
+	b.Changed(count)
+	b.Changed(count)
 	if changed["acme.a"] != 1 {
 		t.Errorf("changed %v", changed)
 	}
 	for range 2000 {
 		one.Info(strings.Repeat("x", 100))
 	}
-	if n := len(b.Lines("one", "acme.a", 10_000)); n == 0 || n > 500 {
+	if n := len(b.Lines("acme.a", 10_000)); n == 0 || n > 500 {
 		t.Errorf("%d lines are kept", n)
 	}
 	one.Info(strings.Repeat("x", 300<<10))
-	if n := len(b.Lines("one", "acme.a", 10_000)); n != 1 {
+	if n := len(b.Lines("acme.a", 10_000)); n != 1 {
 		t.Errorf("%d lines are kept beside a huge one", n)
-	}
-	b.Drop("one")
-	if n := len(b.Lines("one", "acme.a", 1)); n != 0 {
-		t.Errorf("%d lines after Drop", n)
 	}
 }

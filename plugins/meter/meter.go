@@ -2,11 +2,10 @@
 //
 // A call is counted for its plugin and method; the handler of an event counts
 // under the event's key, such as ToDo.validate. Sites are told apart in the log
-// and by a Tally, not here: a series per site and method would be many.
+// and by Tallies, not here: a series per site and method would be many.
 package meter
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,9 +19,6 @@ type Meter struct {
 	calls, errors, yields, hostCalls, resetPages, fresh *prometheus.CounterVec
 	wall, queued, fuel                                  *prometheus.HistogramVec
 	memory                                              *prometheus.GaugeVec
-
-	mu      sync.Mutex
-	tallies map[string]map[string]*Tally // by site and plugin
 }
 
 var labels = []string{"plugin", "method"}
@@ -40,7 +36,6 @@ func New(reg prometheus.Registerer) *Meter {
 		return v
 	}
 	m := &Meter{
-		tallies:    map[string]map[string]*Tally{},
 		calls:      counter("calls_total", "Calls that ended."),
 		errors:     counter("errors_total", "Calls that failed, by exc_type.", "type"),
 		yields:     counter("yields_total", "How often a guest was interrupted to check its limits."),

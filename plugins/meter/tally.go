@@ -2,6 +2,7 @@ package meter
 
 import (
 	"maps"
+	"sync"
 	"sync/atomic"
 )
 
@@ -9,42 +10,37 @@ import (
 // down. A nil one counts nothing.
 type Tally struct{ calls, failed atomic.Int64 }
 
-// Tally returns the counter of a plugin on a site; nil from a nil meter.
-func (m *Meter) Tally(site, plugin string) *Tally {
-	if m == nil {
-		return nil
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	of := m.tallies[site]
-	if of == nil {
-		of = map[string]*Tally{}
-		m.tallies[site] = of
-	}
-	if of[plugin] == nil {
-		of[plugin] = &Tally{}
-	}
-	return of[plugin]
+// Tallies are the counters of the plugins of one site. The zero value is ready for use,
+// by many goroutines; a nil one counts nothing.
+type Tallies struct {
+	mu sync.Mutex
+	of map[string]*Tally // by plugin
 }
 
-// Tallies are those of a site, by plugin.
-func (m *Meter) Tallies(site string) map[string]*Tally {
-	if m == nil {
+// Of returns the counter of a plugin; nil from nil Tallies.
+func (t *Tallies) Of(plugin string) *Tally {
+	if t == nil {
 		return nil
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return maps.Clone(m.tallies[site])
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.of == nil {
+		t.of = map[string]*Tally{}
+	}
+	if t.of[plugin] == nil {
+		t.of[plugin] = &Tally{}
+	}
+	return t.of[plugin]
 }
 
-// DropTallies is for a site that is closed.
-func (m *Meter) DropTallies(site string) {
-	if m == nil {
-		return
+// All are the counters by plugin.
+func (t *Tallies) All() map[string]*Tally {
+	if t == nil {
+		return nil
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.tallies, site)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.of)
 }
 
 // Done counts a call that has ended; err is nil or what it failed with.

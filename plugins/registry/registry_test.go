@@ -49,18 +49,11 @@ func bind(g *registry.Generation) (b registry.Binding) {
 	return b
 }
 
-func open(t *testing.T, r *registry.Registry, name string) *registry.Site {
-	t.Helper()
-	s, err := r.Open(name, registry.Terms{Bind: bind})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
+func open(r *registry.Registry) *registry.Site { return r.Open(registry.Terms{Bind: bind}) }
 
-func swap(t *testing.T, r *registry.Registry, scope string, g *registry.Generation) {
+func swap(t *testing.T, scope *registry.Scope, g *registry.Generation) {
 	t.Helper()
-	if err := r.Swap(scope, g); err != nil {
+	if err := scope.Swap(g); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -82,29 +75,35 @@ func version(t *testing.T, s *registry.Site, path string) string {
 
 func TestScopes(t *testing.T) {
 	r := registry.New()
-	one := open(t, r, "one")
-	swap(t, r, registry.Shared, generation("acme.all", "plugins/all.wasm", "1", nil))
-	swap(t, r, "one", generation("acme.own", "sites/one/own.wasm", "1", nil))
-	two := open(t, r, "two")
+	one := open(r)
+	swap(t, r.Shared(), generation("acme.all", "plugins/all.wasm", "1", nil))
+	swap(t, one.Scope, generation("acme.own", "sites/one/own.wasm", "1", nil))
+	two := open(r)
 	for _, tt := range []struct {
+		on   string
 		site *registry.Site
 		path string
 		want string
 	}{
-		{one, "acme.all.run", "1"}, {one, "acme.own.run", "1"},
-		{two, "acme.all.run", "1"}, {two, "acme.own.run", ""},
-		{two, "acme.all", ""}, {two, "nothing", ""},
+		{"one", one, "acme.all.run", "1"}, {"one", one, "acme.own.run", "1"},
+		{"two", two, "acme.all.run", "1"}, {"two", two, "acme.own.run", ""},
+		{"two", two, "acme.all", ""}, {"two", two, "nothing", ""},
 	} {
 		if got := version(t, tt.site, tt.path); got != tt.want {
-			t.Errorf("%s on %s: %q, want %q", tt.path, tt.site.Name(), got, tt.want)
+			t.Errorf("%s on %s: %q, want %q", tt.path, tt.on, got, tt.want)
 		}
 	}
-	if _, err := r.Open("one", registry.Terms{Bind: bind}); err == nil {
-		t.Error("one site was opened twice")
+	if !r.Has("acme.all") || !r.Has("acme.own") || r.Has("acme") {
+		t.Error("what is installed somewhere is not told from what is not")
+	}
+	one.Close()
+	if r.Has("acme.own") {
+		t.Error("a plugin of a closed site is installed still")
 	}
 }
 
 func TestCollisions(t *testing.T) {
+	const shared, own, others = "", "one", "two"
 	tests := []struct {
 		name          string
 		scope         string
@@ -112,24 +111,24 @@ func TestCollisions(t *testing.T) {
 		source        string
 		refusedNaming string // another source, or empty when it is taken
 	}{
-		{"same name", registry.Shared, "acme.todo", "b.wasm", "a.wasm"},
-		{"same name on a site", "one", "acme.todo", "b.wasm", "a.wasm"},
-		{"longer", registry.Shared, "acme.todo.more", "b.wasm", "a.wasm"},
-		{"shorter", "one", "acme", "b.wasm", "a.wasm"},
-		{"not at a dot", registry.Shared, "acme.todos", "b.wasm", ""},
-		{"shared against a site's", registry.Shared, "acme.own", "b.wasm", "own.wasm"},
-		{"another site's", "two", "acme.own", "b.wasm", ""},
-		{"same source", registry.Shared, "acme.todo", "a.wasm", ""},
-		{"same source, new name", registry.Shared, "acme.todo.more", "a.wasm", ""},
+		{"same name", shared, "acme.todo", "b.wasm", "a.wasm"},
+		{"same name on a site", own, "acme.todo", "b.wasm", "a.wasm"},
+		{"longer", shared, "acme.todo.more", "b.wasm", "a.wasm"},
+		{"shorter", own, "acme", "b.wasm", "a.wasm"},
+		{"not at a dot", shared, "acme.todos", "b.wasm", ""},
+		{"shared against a site's", shared, "acme.own", "b.wasm", "own.wasm"},
+		{"another site's", others, "acme.own", "b.wasm", ""},
+		{"same source", shared, "acme.todo", "a.wasm", ""},
+		{"same source, new name", shared, "acme.todo.more", "a.wasm", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := registry.New()
-			one := open(t, r, "one")
-			open(t, r, "two")
-			swap(t, r, registry.Shared, generation("acme.todo", "a.wasm", "1", nil))
-			swap(t, r, "one", generation("acme.own", "own.wasm", "1", nil))
-			err := r.Swap(tt.scope, generation(tt.plugin, tt.source, "2", nil))
+			one, two := open(r), open(r)
+			scopes := map[string]*registry.Scope{shared: r.Shared(), own: one.Scope, others: two.Scope}
+			swap(t, r.Shared(), generation("acme.todo", "a.wasm", "1", nil))
+			swap(t, one.Scope, generation("acme.own", "own.wasm", "1", nil))
+			err := scopes[tt.scope].Swap(generation(tt.plugin, tt.source, "2", nil))
 			if tt.refusedNaming == "" {
 				if err != nil {
 					t.Error(err)
@@ -148,12 +147,12 @@ func TestCollisions(t *testing.T) {
 
 func TestDrain(t *testing.T) {
 	r := registry.New()
-	s := open(t, r, "one")
+	s := open(r)
 	var closed atomic.Int64
 	first := generation("acme.todo", "a.wasm", "1", &closed)
-	swap(t, r, registry.Shared, first)
+	swap(t, r.Shared(), first)
 	_, pinned, _ := s.Pin("acme.todo.run")
-	swap(t, r, registry.Shared, generation("acme.todo", "a.wasm", "2", &closed))
+	swap(t, r.Shared(), generation("acme.todo", "a.wasm", "2", &closed))
 	if closed.Load() != 0 || first.Pins() != 1 {
 		t.Fatalf("closed %d with %d pins", closed.Load(), first.Pins())
 	}
@@ -175,7 +174,7 @@ func TestDrain(t *testing.T) {
 	if closed.Load() != 1 {
 		t.Errorf("closed %d times after the last pin", closed.Load())
 	}
-	if !r.Remove(registry.Shared, "a.wasm") || r.Remove(registry.Shared, "a.wasm") {
+	if !r.Shared().Remove("a.wasm") || r.Shared().Remove("a.wasm") {
 		t.Error("Remove reports what there was wrongly")
 	}
 	if closed.Load() != 2 || version(t, s, "acme.todo.run") != "" {
@@ -183,30 +182,32 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-func TestShut(t *testing.T) {
+func TestClose(t *testing.T) {
 	r := registry.New()
-	s := open(t, r, "one")
+	s := open(r)
 	var own, all atomic.Int64
-	swap(t, r, "one", generation("acme.own", "own.wasm", "1", &own))
-	swap(t, r, registry.Shared, generation("acme.all", "all.wasm", "1", &all))
-	r.Shut("one")
-	r.Shut("one")
+	swap(t, s.Scope, generation("acme.own", "own.wasm", "1", &own))
+	swap(t, r.Shared(), generation("acme.all", "all.wasm", "1", &all))
+	s.Close()
+	s.Close()
+	if err := s.Swap(generation("acme.late", "late.wasm", "1", nil)); err == nil {
+		t.Error("a closed site took a plugin")
+	}
 	if own.Load() != 1 || all.Load() != 0 || version(t, s, "acme.all.run") != "" {
 		t.Errorf("closed own %d, shared %d", own.Load(), all.Load())
 	}
-	open(t, r, "one")
 }
 
 func TestHandlers(t *testing.T) {
 	r := registry.New()
-	s := open(t, r, "one")
+	s := open(r)
 	with := func(name, version string, events map[string]string) {
 		g := generation(name, name+".wasm", version, nil)
 		g.Manifest.Events = map[string]manifest.Event{}
 		for key, export := range events {
 			g.Manifest.Events[key] = manifest.Event{Export: export}
 		}
-		swap(t, r, registry.Shared, g)
+		swap(t, r.Shared(), g)
 	}
 	run := func(typeName, event string) string {
 		dt := doctype.NewDocType(doctype.DocType{Name: typeName}, nil)
@@ -237,7 +238,7 @@ func TestHandlers(t *testing.T) {
 		t.Errorf("a DocType only * names: %q", got)
 	}
 	for _, g := range []string{"acme.todo.wasm", "acme.audit.wasm"} {
-		if n := r.Generation(registry.Shared, g).Pins(); n != 0 {
+		if n := r.Shared().Generation(g).Pins(); n != 0 {
 			t.Errorf("%s is held %d times after its handlers ran", g, n)
 		}
 	}
@@ -248,7 +249,7 @@ func TestHandlers(t *testing.T) {
 func TestHammer(t *testing.T) {
 	const swaps = 100
 	r := registry.New()
-	s := open(t, r, "one")
+	s := open(r)
 	var closed atomic.Int64
 	install := func(n int) {
 		g := generation("acme.todo", "a.wasm", fmt.Sprint(n), nil)
@@ -260,7 +261,7 @@ func TestHammer(t *testing.T) {
 			g.Manifest.Version = "closed" // the race detector sees a call that is still in
 			closed.Add(1)
 		}
-		swap(t, r, registry.Shared, g)
+		swap(t, r.Shared(), g)
 	}
 	install(0)
 
@@ -309,11 +310,8 @@ func TestDecisions(t *testing.T) {
 	var closed atomic.Int64
 	r := registry.New()
 	decision := registry.Serve
-	picky, err := r.Open("picky", registry.Terms{Bind: bind, Decide: func(_, _ *registry.Generation) registry.Decision { return decision }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	easy := open(t, r, "easy")
+	picky := r.Open(registry.Terms{Bind: bind, Decide: func(_, _ *registry.Generation) registry.Decision { return decision }})
+	easy := open(r)
 	want := func(p, e string, closes int64) {
 		t.Helper()
 		if got := version(t, picky, path); got != p {
@@ -326,7 +324,7 @@ func TestDecisions(t *testing.T) {
 			t.Errorf("%d closed, want %d", closed.Load(), closes)
 		}
 	}
-	install := func(v string) { t.Helper(); swap(t, r, registry.Shared, generation("acme.a", source, v, &closed)) }
+	install := func(v string) { t.Helper(); swap(t, r.Shared(), generation("acme.a", source, v, &closed)) }
 	install("1")
 	decision = registry.Keep
 	install("2")
@@ -334,23 +332,23 @@ func TestDecisions(t *testing.T) {
 	install("3")
 	want("1", "3", 1) // 2 served nobody any more
 	decision = registry.Serve
-	r.Reconsider("picky")
+	picky.Reconsider()
 	want("3", "3", 2)
 	decision = registry.Off
-	r.Reconsider("picky")
+	picky.Reconsider()
 	want("", "3", 2)
 	decision = registry.Keep
 	install("4") // there was nothing to keep
 	want("4", "4", 3)
 	install("5")
 	want("4", "5", 3)
-	r.Remove(registry.Shared, source)
+	r.Shared().Remove(source)
 	want("", "", 5)
 	install("6")
 	install("7")
 	want("6", "7", 5)
-	r.Shut("picky")
+	picky.Close()
 	if closed.Load() != 6 {
-		t.Errorf("%d closed after the site is shut", closed.Load())
+		t.Errorf("%d closed after the site is closed", closed.Load())
 	}
 }

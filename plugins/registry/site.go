@@ -10,15 +10,76 @@ import (
 	"armature/plugins/manifest"
 )
 
-// Site is the plugins of one site as callers see them. It satisfies
-// method.Invoker and document.Hooks.
+// Site is the plugins of one open site: the scope of its own, and what serves it as
+// callers see that. It satisfies method.Invoker and document.Hooks.
 type Site struct {
-	name  string
+	*Scope
 	terms Terms
 	bound map[*Generation]*bound // guarded by Registry.mu
 	kept  map[string]*Generation // older ones that may go on serving, by source; guarded by Registry.mu
 	table atomic.Pointer[table]
 }
+
+// Open adds a site, which gets the shared plugins at once, until Close.
+func (r *Registry) Open(terms Terms) *Site {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if terms.Platform == nil {
+		terms.Platform = func(string) bool { return false }
+	}
+	s := &Site{terms: terms, bound: map[*Generation]*bound{}, kept: map[string]*Generation{}}
+	s.Scope = &Scope{r: r, site: s}
+	s.settle()
+	r.sites[s] = struct{}{}
+	return s
+}
+
+// Close takes the site's plugins out of service and retires those that only it had.
+func (s *Site) Close() {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	if s.closed() {
+		return
+	}
+	delete(s.r.sites, s)
+	s.rebuild(nil)
+	for source := range s.kept {
+		s.let(source)
+	}
+	for _, g := range s.installed {
+		g.disuse()
+	}
+	s.installed = nil
+}
+
+// Reconsider asks the site's Terms again about everything installed for it, after
+// what they go by has changed.
+func (s *Site) Reconsider() {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	if !s.closed() {
+		s.bound = map[*Generation]*bound{}
+		s.settle()
+	}
+}
+
+// Recall offers the site an older generation of something installed for it, as if it
+// had been replaced just now, and takes it over.
+func (s *Site) Recall(old *Generation) {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	old.use()
+	defer old.disuse()
+	if !s.closed() && s.kept[old.Source] == nil {
+		old.use()
+		s.kept[old.Source] = old
+		s.settle()
+	}
+}
+
+// Serving returns what serves the site, by the plugins' names. The map is not to be
+// changed, and the generations are not pinned.
+func (s *Site) Serving() map[string]*Generation { return s.table.Load().plugins }
 
 // table is what a site serves at one moment. It never changes.
 type table struct {
@@ -40,9 +101,6 @@ type handler struct {
 	run func(context.Context, *document.Event) error
 	in  *Generation
 }
-
-// Name is the site's name.
-func (s *Site) Name() string { return s.name }
 
 // Pin returns the method serving path and holds its generation. Without a
 // method, known tells whether a plugin exports the path all the same: then its

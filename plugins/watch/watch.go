@@ -20,17 +20,16 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Loader is what a Watcher tells about its folders. plugins/loader satisfies it.
+// Loader is what is told about a folder. *loader.Sources satisfies it.
 type Loader interface {
 	// Load loads the bundle at a path; it logs what is wrong with one.
-	Load(ctx context.Context, scope, path string) error
+	Load(ctx context.Context, path string) error
 	// Unload retires what was loaded from a path.
-	Unload(scope, path string)
+	Unload(path string)
 }
 
-// Config is what a Watcher needs.
+// Config is how a Watcher looks. All may be left out.
 type Config struct {
-	Loader Loader
 	Logger *slog.Logger
 	Settle time.Duration // how long a file must not change before it is read; default 100 ms
 	Rescan time.Duration // how often to look without a notice; default 30 s
@@ -49,8 +48,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Watcher follows any number of folders until Close, with one goroutine and one
-// source of notices. A folder is looked at by a goroutine of its own, which ends
+// Watcher follows any number of folders, of all sites of a process, until Close: with
+// one goroutine and one source of notices, of which a system has few. A folder is looked at by a goroutine of its own, which ends
 // with the look: loading may take long.
 type Watcher struct {
 	cfg     Config
@@ -62,15 +61,17 @@ type Watcher struct {
 
 	mu      sync.Mutex
 	closed  bool
-	folders map[string]*followed // by scope
-	dirs    map[string]*followed // with notices: a folder, and the directories in it
-	told    map[string]func()    // by directory
+	folders map[*Folder]struct{}
+	dirs    map[string]*Folder // with notices: a folder, and the directories in it
+	told    map[string]func()  // by directory
 }
 
-// followed is one folder. The watcher's lock guards all but the folder itself.
-type followed struct {
-	folder *folder
-	look   sync.Mutex // held while the folder is looked at
+// Folder is one folder that is followed, until Close. The watcher's lock guards all
+// but what was found in it.
+type Folder struct {
+	w       *Watcher
+	content *content
+	look    sync.Mutex // held while the folder is looked at
 
 	dirs   []string
 	due    time.Time // when to look; zero: nothing is known to have changed
@@ -87,49 +88,44 @@ func New(cfg Config) (*Watcher, error) {
 	}
 	w := &Watcher{
 		cfg: cfg.withDefaults(), notices: notices, again: make(chan struct{}, 1),
-		folders: map[string]*followed{}, dirs: map[string]*followed{}, told: map[string]func(){},
+		folders: map[*Folder]struct{}{}, dirs: map[string]*Folder{}, told: map[string]func(){},
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.work.Go(w.run)
 	return w, nil
 }
 
-// Follow loads what is in a folder, which is made if it is missing, for a scope
-// and follows it until Unfollow. Bundles that cannot be loaded are no error. A
-// scope has one folder.
-func (w *Watcher) Follow(ctx context.Context, scope, dir string) error {
+// Follow has l load what is in a folder, which is made if it is missing, and follows
+// it until the Folder is closed. Bundles that cannot be loaded are no error.
+func (w *Watcher) Follow(ctx context.Context, l Loader, dir string) (*Folder, error) {
 	dir = filepath.Clean(dir) // as notices name what is in it
 	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return fmt.Errorf("watch plugins: %w", err)
+		return nil, fmt.Errorf("watch plugins: %w", err)
 	}
-	f := &followed{folder: newFolder(w.cfg, scope, dir)}
+	f := &Folder{w: w, content: newContent(l, w.cfg.Logger, dir)}
 	f.look.Lock()
 	defer f.look.Unlock()
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
-		return errors.New("watch plugins: the watcher is closed")
+		return nil, errors.New("watch plugins: the watcher is closed")
 	}
-	w.folders[scope] = f
+	w.folders[f] = struct{}{}
 	f.busy = true
 	w.mu.Unlock()
 	// Notices first: what changes during the first look is then seen again.
 	w.attend(f)
-	f.folder.loadAll(ctx)
+	f.content.loadAll(ctx)
 	w.looked(f, true) // it may have met a half-written file
-	return nil
+	return f, nil
 }
 
-// Unfollow leaves the folder of a scope alone and waits until nobody looks at it
-// any more. What was loaded goes on serving.
-func (w *Watcher) Unfollow(scope string) {
+// Close leaves the folder alone and waits until nobody looks at it any more. What was
+// loaded goes on serving.
+func (f *Folder) Close() {
+	w := f.w
 	w.mu.Lock()
-	f := w.folders[scope]
-	if f == nil {
-		w.mu.Unlock()
-		return
-	}
-	delete(w.folders, scope)
+	delete(w.folders, f)
 	f.gone = true
 	for _, dir := range f.dirs {
 		w.unattend(dir, f)
@@ -213,7 +209,7 @@ func (w *Watcher) notice(name string) {
 func (w *Watcher) all(in time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, f := range w.folders {
+	for f := range w.folders {
 		f.due = time.Now().Add(in)
 	}
 }
@@ -223,7 +219,7 @@ func (w *Watcher) lookAtDue() (next time.Duration, some bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
-	for _, f := range w.folders {
+	for f := range w.folders {
 		if f.due.IsZero() || f.busy {
 			continue
 		}
@@ -239,7 +235,7 @@ func (w *Watcher) lookAtDue() (next time.Duration, some bool) {
 	return next, some
 }
 
-func (w *Watcher) lookAt(f *followed) {
+func (w *Watcher) lookAt(f *Folder) {
 	f.look.Lock()
 	defer f.look.Unlock()
 	w.mu.Lock()
@@ -251,13 +247,13 @@ func (w *Watcher) lookAt(f *followed) {
 	}
 	w.attend(f)
 	for _, file := range doubts {
-		f.folder.doubt(file)
+		f.content.doubt(file)
 	}
-	w.looked(f, f.folder.look(w.ctx))
+	w.looked(f, f.content.look(w.ctx))
 }
 
 // looked ends a look; changing says that another one has to follow.
-func (w *Watcher) looked(f *followed, changing bool) {
+func (w *Watcher) looked(f *Folder, changing bool) {
 	w.mu.Lock()
 	f.busy = false
 	if settled := time.Now().Add(w.cfg.Settle); changing && f.due.Before(settled) {
@@ -272,8 +268,8 @@ func (w *Watcher) looked(f *followed, changing bool) {
 
 // attend asks for notices about a folder and about the directories in it, which
 // may be bundles. A directory that is gone needs no notices.
-func (w *Watcher) attend(f *followed) {
-	dirs := append([]string{f.folder.dir}, f.folder.directories()...)
+func (w *Watcher) attend(f *Folder) {
+	dirs := append([]string{f.content.dir}, f.content.directories()...)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if f.gone {
@@ -304,7 +300,7 @@ func (w *Watcher) add(dir string) {
 	}
 }
 
-func (w *Watcher) unattend(dir string, f *followed) {
+func (w *Watcher) unattend(dir string, f *Folder) {
 	if w.dirs[dir] != f {
 		return
 	}

@@ -13,24 +13,30 @@ import (
 	"armature/plugins/watch"
 )
 
-// loads is a Loader that reports what it is told. A file that begins with "bad"
-// is refused.
+// loads is what several folders report of what their loaders are told. A file that
+// begins with "bad" is refused.
 type loads chan string
 
-func (l loads) Load(_ context.Context, scope, path string) error {
+// named is the loader of one folder.
+type named struct {
+	loads
+	name string
+}
+
+func (l named) Load(_ context.Context, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil { // a directory
 		text, err = os.ReadFile(filepath.Join(path, "armature.json"))
 	}
-	l <- fmt.Sprintf("%s: load %s %s", scope, filepath.Base(path), text)
+	l.loads <- fmt.Sprintf("%s: load %s %s", l.name, filepath.Base(path), text)
 	if strings.HasPrefix(string(text), "bad") {
 		err = errors.New("refused")
 	}
 	return err
 }
 
-func (l loads) Unload(scope, path string) {
-	l <- fmt.Sprintf("%s: unload %s", scope, filepath.Base(path))
+func (l named) Unload(path string) {
+	l.loads <- fmt.Sprintf("%s: unload %s", l.name, filepath.Base(path))
 }
 
 // wants waits for exactly these reports.
@@ -82,20 +88,22 @@ func (d dir) remove(name string) {
 
 func start(t *testing.T, d dir, l loads, rescan time.Duration) *watch.Watcher {
 	t.Helper()
-	w, err := watch.New(watch.Config{Loader: l, Settle: time.Millisecond, Rescan: rescan})
+	w, err := watch.New(watch.Config{Settle: time.Millisecond, Rescan: rescan})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
-	follow(t, w, "one", d)
+	follow(t, w, named{l, "one"}, d)
 	return w
 }
 
-func follow(t *testing.T, w *watch.Watcher, scope string, d dir) {
+func follow(t *testing.T, w *watch.Watcher, l watch.Loader, d dir) *watch.Folder {
 	t.Helper()
-	if err := w.Follow(t.Context(), scope, d.path); err != nil {
+	f, err := w.Follow(t.Context(), l, d.path)
+	if err != nil {
 		t.Fatal(err)
 	}
+	return f
 }
 
 func TestPutReplaceRemove(t *testing.T) {
@@ -185,46 +193,45 @@ func TestManyFolders(t *testing.T) {
 	w := start(t, one, l, time.Hour)
 	l.wants(t, "one: load a.wasm 1")
 	two.put("a.wasm", "2")
-	follow(t, w, "two", two)
+	second := follow(t, w, named{l, "two"}, two)
 	l.wants(t, "two: load a.wasm 2")
 	two.put("b.wasm", "3")
 	l.wants(t, "two: load b.wasm 3")
-	w.Unfollow("two")
+	second.Close()
 	two.put("c.wasm", "4")
 	one.put("b.wasm", "5")
 	l.wants(t, "one: load b.wasm 5")
-	follow(t, w, "two", two) // from the beginning
+	follow(t, w, named{l, "two"}, two) // from the beginning
 	l.wants(t, "two: load a.wasm 2", "two: load b.wasm 3", "two: load c.wasm 4")
 }
 
-// slow is a Loader whose loads in one folder take until they are let go.
+// slow is a Loader whose loads take until they are let go.
 type slow struct {
-	loads
+	named
 	gate chan struct{}
 }
 
-func (s slow) Load(ctx context.Context, scope, path string) error {
-	if scope == "slow" {
-		<-s.gate
-	}
-	return s.loads.Load(ctx, scope, path)
+func (s slow) Load(ctx context.Context, path string) error {
+	<-s.gate
+	return s.named.Load(ctx, path)
 }
 
 // TestSlowLoad: a plugin that takes long to compile keeps no other folder
 // waiting.
 func TestSlowLoad(t *testing.T) {
-	one, two, l := dir{t, t.TempDir()}, dir{t, t.TempDir()}, slow{make(loads, 10), make(chan struct{})}
-	w, err := watch.New(watch.Config{Loader: l, Settle: time.Millisecond, Rescan: time.Hour})
+	one, two, l := dir{t, t.TempDir()}, dir{t, t.TempDir()}, make(loads, 10)
+	gate := make(chan struct{})
+	w, err := watch.New(watch.Config{Settle: time.Millisecond, Rescan: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
-	follow(t, w, "slow", one)
-	follow(t, w, "quick", two)
+	follow(t, w, slow{named{l, "slow"}, gate}, one)
+	follow(t, w, named{l, "quick"}, two)
 	one.put("a.wasm", "1")
 	two.put("b.wasm", "2")
 	l.wants(t, "quick: load b.wasm 2")
-	close(l.gate)
+	close(gate)
 	l.wants(t, "slow: load a.wasm 1")
 }
 

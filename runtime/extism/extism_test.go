@@ -234,8 +234,8 @@ func TestDocumentAPI(t *testing.T) {
 // kv is a store in memory.
 type kv map[string][]byte
 
-func (s kv) Begin(string, string) hostapi.KVRun { return s }
-func (s kv) Get(key string) ([]byte, bool)      { v, ok := s[key]; return v, ok }
+func (s kv) Begin(string) hostapi.KVRun    { return s }
+func (s kv) Get(key string) ([]byte, bool) { v, ok := s[key]; return v, ok }
 func (s kv) Set(key string, value []byte, _ time.Duration) error {
 	s[key] = bytes.Clone(value)
 	return nil

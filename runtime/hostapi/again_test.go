@@ -25,7 +25,7 @@ type loser struct {
 	*site
 	fates atomic.Pointer[[]pgproxy.Fate]
 	log   bytes.Buffer
-	kept  *kv.Cache
+	kept  *kv.Site
 }
 
 func newLoser(t *testing.T) *loser {
@@ -37,7 +37,7 @@ func newLoser(t *testing.T) *loser {
 	if url == "" {
 		t.Skip("races are lost on PostgreSQL alone: set ARMATURE_TEST_POSTGRES")
 	}
-	l := &loser{kept: kv.New(kv.Config{})}
+	l := &loser{kept: kv.NewMemory(kv.Config{}).Site()}
 	p, err := pgproxy.Listen(url, pgproxy.Faults{Commit: l.fate})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ var work = []step{
 // if for the first time, and of the lost run nothing is left.
 func TestLostRunsLeaveNoTrace(t *testing.T) {
 	l := newLoser(t)
-	if err := l.kept.Set("one", "t.guest", "old", []byte("1"), 0); err != nil {
+	if err := l.kept.Set("t.guest", "old", []byte("1"), 0); err != nil {
 		t.Fatal(err)
 	}
 	l.meet(pgproxy.Lose, pgproxy.Lose, pgproxy.Pass)
@@ -113,10 +113,10 @@ func TestLostRunsLeaveNoTrace(t *testing.T) {
 	if n := strings.Count(l.log.String(), "hello"); n != 1 {
 		t.Errorf("the line is there %d times", n)
 	}
-	if v, _ := l.kept.Get("one", "t.guest", "seen"); string(v) != `"once"` {
+	if v, _ := l.kept.Get("t.guest", "seen"); string(v) != `"once"` {
 		t.Errorf("kept %q", v)
 	}
-	if _, ok := l.kept.Get("one", "t.guest", "old"); ok {
+	if _, ok := l.kept.Get("t.guest", "old"); ok {
 		t.Error("what was deleted is there")
 	}
 	if n := l.count(t); n != 1 {

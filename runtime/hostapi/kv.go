@@ -11,10 +11,10 @@ import (
 	"armature/runtime/abi"
 )
 
-// KV keeps what plugins store between calls. *plugins/kv.Cache satisfies it.
+// KV keeps what the plugins of a site store between calls. *plugins/kv.Site satisfies it.
 type KV interface {
 	// Begin returns what one run of a plugin sees and changes.
-	Begin(site, plugin string) KVRun
+	Begin(plugin string) KVRun
 }
 
 // KVRun is what one run of a plugin's function keeps: if a transaction has lost a
@@ -37,7 +37,7 @@ type kvKey struct{ plugin string }
 // withKV runs fn with what the plugin has kept, in this call and before. The calls
 // of a transaction share what they change until it has ended.
 func (st *State) withKV(fn func(KVRun) error) error {
-	begin := func() any { return st.plugin.KV.Begin(st.plugin.Site, st.plugin.Name) }
+	begin := func() any { return st.plugin.KV.Begin(st.plugin.Name) }
 	if st.call.Tx == nil {
 		kept := begin().(KVRun)
 		defer kept.Keep()

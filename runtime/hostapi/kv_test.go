@@ -12,10 +12,10 @@ import (
 // shelf is a store of one plugin on one site.
 type shelf map[string][]byte
 
-func (s shelf) Begin(string, string) hostapi.KVRun { return s }
-func (s shelf) Get(key string) ([]byte, bool)      { v, ok := s[key]; return v, ok }
-func (s shelf) Delete(key string)                  { delete(s, key) }
-func (s shelf) Keep()                              {}
+func (s shelf) Begin(string) hostapi.KVRun    { return s }
+func (s shelf) Get(key string) ([]byte, bool) { v, ok := s[key]; return v, ok }
+func (s shelf) Delete(key string)             { delete(s, key) }
+func (s shelf) Keep()                         {}
 
 func (s shelf) Set(key string, value []byte, ttl time.Duration) error {
 	if len(value) > 100 {

@@ -64,7 +64,7 @@ type gate struct {
 	release chan struct{}
 }
 
-func (g *gate) Begin(string, string) hostapi.KVRun { return g }
+func (g *gate) Begin(string) hostapi.KVRun { return g }
 
 func (g *gate) Get(string) ([]byte, bool) {
 	g.ready.Done()

@@ -14,26 +14,19 @@ import (
 // maxFailed is how many failed calls a site keeps.
 const maxFailed = 100
 
-// records reports whether a site wants its failed calls kept.
-func (g *Guests) records(site string) bool {
-	t := g.tenant(site)
-	return t != nil && t.Site.Config().RecordFailedCalls()
-}
+// records reports whether the site wants its failed calls kept.
+func (s *siteGuests) records() bool { return s.site.Site.Config().RecordFailedCalls() }
 
 // keepFailed writes a failed call into the site's folder. It holds what the
 // caller sent and read, so nobody but the server's own user may look at it.
-func (g *Guests) keepFailed(c *replay.Call) {
-	folder := g.folder(c.Site)
-	if folder == "" {
-		return // the site was closed meanwhile
-	}
-	dir := filepath.Join(folder, "failed_calls")
+func (s *siteGuests) keepFailed(c *replay.Call) {
+	dir := filepath.Join(s.site.Home().Dir, "failed_calls")
 	file := filepath.Join(dir, c.At.Format("20060102T150405.000000000")+"-"+c.Plugin+".json")
 	if err := writeFailed(file, c); err != nil {
-		g.log.Error("keep a failed call", "site", c.Site, "plugin", c.Plugin, "error", err)
+		s.log.Error("keep a failed call", "site", c.Site, "plugin", c.Plugin, "error", err)
 		return
 	}
-	g.log.Info("kept a failed call", "site", c.Site, "plugin", c.Plugin, "method", c.Method, "file", file)
+	s.log.Info("kept a failed call", "site", c.Site, "plugin", c.Plugin, "method", c.Method, "file", file)
 	files, _ := filepath.Glob(filepath.Join(dir, "*.json")) // sorted, oldest first
 	for len(files) > maxFailed {
 		_ = os.Remove(files[0])

@@ -8,9 +8,9 @@ import (
 )
 
 // fetch makes what a plugin's http_fetch reaches: the hosts it was given.
-func (g *Guests) fetch(site string, given []string) hostapi.Fetch {
-	if g.test != nil {
-		return g.test.Fetch(given)
+func (s *siteGuests) fetch(given []string) hostapi.Fetch {
+	if s.test != nil {
+		return s.test.Fetch(given)
 	}
 	hosts, wrong := egress.ParseHosts(given...)
 	return func(ctx context.Context, r *hostapi.HTTPRequest) (*hostapi.HTTPResponse, error) {
@@ -23,10 +23,10 @@ func (g *Guests) fetch(site string, given []string) hostapi.Fetch {
 			policy.Timeout = r.Timeout
 		}
 		var err error
-		if policy.Private, err = g.outgoing(site); err != nil {
+		if policy.Private, err = s.outgoing(); err != nil {
 			return nil, err
 		}
-		answer, err := g.egress.Do(ctx, policy, egress.Request{Method: r.Method, URL: r.URL, Header: r.Header, Body: r.Body})
+		answer, err := s.egress.Do(ctx, policy, egress.Request{Method: r.Method, URL: r.URL, Header: r.Header, Body: r.Body})
 		if err != nil {
 			return nil, err
 		}
@@ -36,13 +36,9 @@ func (g *Guests) fetch(site string, given []string) hostapi.Fetch {
 
 // outgoing are the hosts that may be on this machine or on a private network, of a
 // site from which something may be sent.
-func (g *Guests) outgoing(site string) (none egress.Hosts, err error) {
-	t := g.tenant(site)
-	if t == nil {
-		return none, nil
-	}
-	if err := t.Outgoing(); err != nil {
+func (s *siteGuests) outgoing() (none egress.Hosts, err error) {
+	if err := s.site.Outgoing(); err != nil {
 		return none, err
 	}
-	return egress.ParseHosts(t.Site.Config().PrivateHosts()...)
+	return egress.ParseHosts(s.site.Site.Config().PrivateHosts()...)
 }

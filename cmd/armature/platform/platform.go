@@ -74,7 +74,7 @@ func (p *Platform) Start(ctx context.Context) error {
 		return err
 	}
 	ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
-	p.work.Go(func() { p.Guests.run(ctx) })
+	p.work.Go(func() { p.Guests.Run(ctx) })
 	if p.Guests.test != nil {
 		return nil // nobody else knows of its sites
 	}

@@ -25,7 +25,6 @@ import (
 	"armature/core/site"
 	"armature/core/tenant"
 	"armature/plugins/bundle"
-	"armature/plugins/registry"
 )
 
 // ownStage is a server in this process, with a data folder that is thrown away or
@@ -157,7 +156,7 @@ func (st *ownStage) show(ctx context.Context, whole []byte, b *bundle.Bundle) ([
 	name := b.Manifest.Name
 	file := filepath.Join(st.folder, name+".wasm")
 	// Tried first, so that the folder never holds what does not load.
-	tried, err := st.p.Guests.Loader.Check(ctx, file, b)
+	tried, err := st.p.Guests.Loader().Check(ctx, file, b)
 	if err != nil {
 		return nil, err
 	}
@@ -165,13 +164,13 @@ func (st *ownStage) show(ctx context.Context, whole []byte, b *bundle.Bundle) ([
 	if err := outfile.Replace(file, whole); err != nil {
 		return nil, err
 	}
-	if err := st.p.Guests.Loader.LoadFrom(ctx, registry.Shared, file, func() (*bundle.Bundle, error) { return b, nil }); err != nil {
+	if err := st.p.Guests.Shared().LoadFrom(ctx, file, func() (*bundle.Bundle, error) { return b, nil }); err != nil {
 		return nil, err
 	}
 	if _, err := st.p.Set.Open(ctx, st.site); err != nil {
 		return nil, err
 	}
-	st.p.Guests.Installed.SyncSite(ctx, st.site)
+	st.p.Guests.Site(st.site).Refresh(ctx)
 	remarks, err := st.approve(ctx, name)
 	if err == nil && !st.told {
 		remarks = append(remarks, st.howToCall(b)...)

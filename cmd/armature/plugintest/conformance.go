@@ -133,7 +133,7 @@ func conform(ctx context.Context, in *installation.Installation, wasm []byte) (r
 		return nil, err
 	}
 	s.Log = func() string {
-		return string(bytes.Join(rawLines(p.Guests.Logs.Lines(site.Default, conformance.Plugin, 100)), []byte("\n")))
+		return string(bytes.Join(rawLines(p.Guests.Site(site.Default).Log(conformance.Plugin, 100)), []byte("\n")))
 	}
 
 	address, closeServer, err := loopback(httpapi.New(httpapi.Config{Sites: p.Set}))

@@ -19,7 +19,6 @@ import (
 	"armature/core/identity"
 	"armature/core/tenant"
 	"armature/plugins/bundle"
-	"armature/plugins/registry"
 	"armature/plugins/testrun"
 	"armature/runtime/abi"
 )
@@ -88,7 +87,7 @@ func (b *Bench) Install(ctx context.Context, whole []byte, pl *bundle.Bundle) er
 		return err
 	}
 	// Tried first: what does not load is said, and not only logged.
-	tried, err := g.Loader.Check(ctx, file, pl)
+	tried, err := g.Loader().Check(ctx, file, pl)
 	if err != nil {
 		return err
 	}
@@ -97,7 +96,7 @@ func (b *Bench) Install(ctx context.Context, whole []byte, pl *bundle.Bundle) er
 		return err
 	}
 	b.plugin, b.file = pl.Manifest.Name, file
-	return g.Loader.LoadFrom(ctx, registry.Shared, file, func() (*bundle.Bundle, error) { return pl, nil })
+	return g.Shared().LoadFrom(ctx, file, func() (*bundle.Bundle, error) { return pl, nil })
 }
 
 // Remove takes away the plugin that is installed, unless it is in a file.
@@ -107,7 +106,7 @@ func (b *Bench) Remove(file string) error {
 	}
 	old := b.file
 	b.plugin, b.file = "", ""
-	b.platform.Guests.Loader.Unload(registry.Shared, old)
+	b.platform.Guests.Shared().Unload(old)
 	return os.Remove(old)
 }
 
@@ -142,7 +141,7 @@ func (b *Bench) Begin(ctx context.Context) error {
 
 // put has the plugin serve on a site, with all that it asks for.
 func (b *Bench) put(ctx context.Context, t *tenant.Tenant) error {
-	b.platform.Guests.Installed.SyncSite(ctx, t.Site.Name)
+	b.platform.Guests.Site(t.Site.Name).Refresh(ctx)
 	grants, found, err := b.platform.Waiting(ctx, t.Site.Name, b.plugin)
 	switch {
 	case err != nil:

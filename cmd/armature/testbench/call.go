@@ -128,9 +128,9 @@ func (b *Bench) perform(ctx context.Context, name string, request []byte) (answe
 	}
 	g := b.platform.Guests
 	p := &hostapi.Plugin{
-		Site: t.Site.Name, Name: b.plugin, Grants: hostapi.Grant(abi.Capabilities()...), Limits: hostapi.MaxLimits, KV: g.KV,
-		Config: func(ctx context.Context, key string) (json.RawMessage, error) {
-			return g.Setting(ctx, t.Site.Name, b.plugin, key)
+		Site: t.Site.Name, Name: b.plugin, Grants: hostapi.Grant(abi.Capabilities()...), Limits: hostapi.MaxLimits, KV: g.Site(t.Site.Name).KV(),
+		Config: func(_ context.Context, key string) (json.RawMessage, error) {
+			return g.Setting(t, b.plugin, key), nil
 		},
 		Connected: b.Connected,
 		Fetch: func(_ context.Context, r *hostapi.HTTPRequest) (*hostapi.HTTPResponse, error) {

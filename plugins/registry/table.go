@@ -8,6 +8,26 @@ import (
 	"armature/plugins/manifest"
 )
 
+// settle decides which generations serve the site and publishes its table, and
+// only then lets go of what no longer serves.
+func (s *Site) settle() {
+	var serving []*Generation
+	for _, g := range s.all() {
+		if g = s.choose(g); g != nil {
+			serving = append(serving, g)
+		}
+	}
+	s.rebuild(serving)
+	for source, old := range s.kept {
+		if !slices.Contains(serving, old) {
+			s.let(source)
+		}
+	}
+}
+
+// all lists what is installed for the site, its own and the shared.
+func (s *Site) all() []*Generation { return slices.Concat(s.r.shared.installed, s.installed) }
+
 // choose returns what serves the site where g is installed: g, an older
 // generation from the same source, or nothing.
 func (s *Site) choose(g *Generation) *Generation {

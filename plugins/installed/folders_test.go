@@ -8,7 +8,6 @@ import (
 
 	"armature/core/fault"
 	"armature/plugins/installed"
-	"armature/plugins/registry"
 )
 
 func TestFolder(t *testing.T) {
@@ -67,7 +66,7 @@ func TestFolder(t *testing.T) {
 	p.refuses(fault.Validation, "framework.plugins.uninstall", m{"plugin": "acme.a"})
 	p.refuses(fault.Conflict, "framework.plugins.install", m{"wasm": encode(plugin(t, "5", nil))})
 
-	p.loader.Unload(registry.Shared, filepath.Join(dir, "a.wasm"))
+	p.loader.Unload(filepath.Join(dir, "a.wasm"))
 	p.sync()
 	p.serves("")
 	p.refuses(fault.NotFound, "framework.plugins.list", m{"plugin": "acme.a"})

@@ -15,10 +15,10 @@ import (
 	"armature/plugins/bundle"
 )
 
-// folder compares a folder with what has been loaded from it. It knows no clock
+// content compares a folder with what has been loaded from it. It knows no clock
 // and no notices: looking is all it does.
-type folder struct {
-	dir, scope string
+type content struct {
+	dir        string
 	loader     Loader
 	log        *slog.Logger
 	known      map[string]*known // by path
@@ -27,21 +27,21 @@ type folder struct {
 
 // known is one bundle as the last look left it.
 type known struct {
-	seen   print // what the last look saw
-	loaded print // what was handed to the loader; empty: nothing yet
-	failed bool  // and whether that was in vain
-	doubt  bool  // there was a notice about it: it may differ all the same
+	seen   fingerprint // what the last look saw
+	loaded fingerprint // what was handed to the loader; empty: nothing yet
+	failed bool        // and whether that was in vain
+	doubt  bool        // there was a notice about it: it may differ all the same
 }
 
-// print tells most states of a bundle's files apart without reading them.
-type print string
+// fingerprint tells most states of a bundle's files apart without reading them.
+type fingerprint string
 
-func newFolder(cfg Config, scope, dir string) *folder {
-	return &folder{dir: dir, scope: scope, loader: cfg.Loader, log: cfg.Logger, known: map[string]*known{}}
+func newContent(l Loader, log *slog.Logger, dir string) *content {
+	return &content{dir: dir, loader: l, log: log, known: map[string]*known{}}
 }
 
 // loadAll loads everything as it lies there.
-func (f *folder) loadAll(ctx context.Context) {
+func (f *content) loadAll(ctx context.Context) {
 	f.look(ctx) // sees
 	f.look(ctx) // and loads what has not changed since
 }
@@ -50,8 +50,8 @@ func (f *folder) loadAll(ctx context.Context) {
 // since the last look, and reports whether something has. The loader is asked
 // again about what it refused after anything else in the folder came or went: a
 // refusal may be about two plugins that cannot be there together.
-func (f *folder) look(ctx context.Context) (changing bool) {
-	present, err := f.prints()
+func (f *content) look(ctx context.Context) (changing bool) {
+	present, err := f.fingerprints()
 	if err != nil {
 		// What cannot be read now was not removed by anybody.
 		if !f.unreadable {
@@ -84,13 +84,13 @@ func (f *folder) look(ctx context.Context) (changing bool) {
 	return changing
 }
 
-func (f *folder) unloadAbsent(present map[string]print) (changed bool) {
+func (f *content) unloadAbsent(present map[string]fingerprint) (changed bool) {
 	for path, k := range f.known {
 		if _, ok := present[path]; ok {
 			continue
 		}
 		if k.loaded != "" {
-			f.loader.Unload(f.scope, path)
+			f.loader.Unload(path)
 			changed = true
 		}
 		delete(f.known, path)
@@ -100,7 +100,7 @@ func (f *folder) unloadAbsent(present map[string]print) (changed bool) {
 
 // doubt has the next look load a bundle even if its files look the same: a copy
 // can keep the time, and another build the size. The loader compares contents.
-func (f *folder) doubt(file string) {
+func (f *content) doubt(file string) {
 	rest, ok := strings.CutPrefix(file, f.dir+string(filepath.Separator))
 	if !ok {
 		return
@@ -111,13 +111,13 @@ func (f *folder) doubt(file string) {
 	}
 }
 
-func (f *folder) load(ctx context.Context, path string, k *known) {
+func (f *content) load(ctx context.Context, path string, k *known) {
 	k.loaded, k.doubt = k.seen, false
-	k.failed = f.loader.Load(ctx, f.scope, path) != nil // the loader has logged it
+	k.failed = f.loader.Load(ctx, path) != nil // the loader has logged it
 }
 
 // retry asks again about what was refused.
-func (f *folder) retry(ctx context.Context) {
+func (f *content) retry(ctx context.Context) {
 	for _, path := range slices.Sorted(maps.Keys(f.known)) {
 		if k := f.known[path]; k.failed && k.seen == k.loaded {
 			f.load(ctx, path, k)
@@ -127,27 +127,27 @@ func (f *folder) retry(ctx context.Context) {
 
 // prints lists the bundles of the folder. A folder that does not exist is an
 // empty one.
-func (f *folder) prints() (map[string]print, error) {
+func (f *content) fingerprints() (map[string]fingerprint, error) {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	present := map[string]print{}
+	present := map[string]fingerprint{}
 	for _, e := range entries {
 		path := filepath.Join(f.dir, e.Name())
 		if bundle.IsBundle(path) {
-			present[path] = printOf(path)
+			present[path] = fingerprintOf(path)
 		}
 	}
 	return present, nil
 }
 
-// printOf is made of the names, sizes and times of a bundle's files. What is
+// fingerprintOf is made of the names, sizes and times of a bundle's files. What is
 // wrong with the files is the loader's to say; here it only has to differ.
-func printOf(path string) print {
+func fingerprintOf(path string) fingerprint {
 	files, err := bundle.Files(path)
 	if err != nil {
-		return print("error: " + err.Error())
+		return fingerprint("error: " + err.Error())
 	}
 	var b strings.Builder
 	for _, file := range files {
@@ -158,12 +158,12 @@ func printOf(path string) print {
 		}
 		fmt.Fprintln(&b, file, info.Size(), info.ModTime().UnixNano())
 	}
-	return print(b.String())
+	return fingerprint(b.String())
 }
 
 // directories lists the directories in the folder, and those in them that belong
 // to a bundle.
-func (f *folder) directories() []string {
+func (f *content) directories() []string {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
 		return nil // look says so

@@ -23,30 +23,6 @@ func nameOf(st loader.State) string {
 	return name
 }
 
-// logRejected writes what is wrong with a plugin in a folder into its log, once,
-// where its author looks for it.
-func (s *Site) logRejected() {
-	if s.l.cfg.Logs == nil || s.l.cfg.Observer {
-		return
-	}
-	now := map[string]string{}
-	for _, st := range s.l.cfg.Loader.States(s.name) {
-		if st.Error == "" || isStored(st.Source) {
-			continue
-		}
-		now[st.Source] = st.Error
-		if s.rejected[st.Source] == st.Error {
-			continue
-		}
-		attrs := []any{"source", st.Source, "error", st.Error}
-		if st.Status == loader.Serving {
-			attrs = append(attrs, "serving", st.Version)
-		}
-		s.l.cfg.Logs.Logger(s.name, nameOf(st), nil).Error("plugin not loaded", attrs...)
-	}
-	s.rejected = now
-}
-
 // unrecorded are the plugins in folders of which there is no record. They were
 // refused: nothing could be read of them, or another one has their name. Or the
 // server has not written them down yet, because nobody has used the site since.
@@ -55,16 +31,16 @@ func (s *Site) unrecorded(records map[string]*Record, plugin string) (list []Ent
 	for _, r := range records {
 		recorded[r.Source] = true
 	}
-	for _, st := range s.l.cfg.Loader.States(s.name) {
-		name := nameOf(st)
-		if recorded[st.Source] || isStored(st.Source) || plugin != "" && name != plugin {
+	for _, st := range s.sources() {
+		name := nameOf(st.State)
+		if recorded[st.Source] || st.stored() || plugin != "" && name != plugin {
 			continue
 		}
 		e := Entry{Record: &Record{
 			Name: name, Version: st.Version, Hash: st.Hash, Source: st.Source, Error: st.Error,
 			Asked: []string{}, Approved: []string{}, Revoked: []string{}, Optional: []string{}, Methods: []string{},
 		}}
-		if st.Error == "" && s.l.cfg.Observer {
+		if st.Error == "" && s.cfg.Observer {
 			if r := records[st.Name]; r != nil && !s.gone(r) {
 				// In this process it came first; in the server it was refused.
 				e.Error = "another plugin has the name " + st.Name + ": " + r.Source
@@ -87,15 +63,15 @@ func (s *Site) unrecorded(records map[string]*Record, plugin string) (list []Ent
 // unwritten is the record of a plugin in a folder that the server has not written
 // yet; nil if there is none, and in the server, which writes before it answers.
 func (s *Site) unwritten(plugin string) *Record {
-	if !s.l.cfg.Observer {
+	if !s.cfg.Observer {
 		return nil
 	}
-	for _, st := range s.l.cfg.Loader.States(s.name) {
-		g := s.l.cfg.Registry.Generation(st.Scope, st.Source)
-		if st.Name != plugin || isStored(st.Source) || st.Error != "" || g == nil {
+	for _, st := range s.sources() {
+		g := st.installed
+		if st.Name != plugin || st.stored() || st.Error != "" || g == nil {
 			continue
 		}
-		r := &Record{Name: st.Name, Version: st.Version, Hash: st.Hash, Source: st.Source, Asked: s.l.asked(s.name, g), Approved: []string{}, Revoked: []string{}, Optional: grant.Optional(g.Manifest), Methods: methods(g), Publisher: g.Publisher}
+		r := &Record{Name: st.Name, Version: st.Version, Hash: st.Hash, Source: st.Source, Asked: s.cfg.Records.asked(g), Approved: []string{}, Revoked: []string{}, Optional: grant.Optional(g.Manifest), Methods: methods(g), Publisher: g.Publisher}
 		r.settle()
 		return r
 	}
@@ -106,6 +82,6 @@ func (s *Site) unwritten(plugin string) *Record {
 // process and does no more, which the server has not noted yet. Servers remove
 // such records themselves.
 func (s *Site) gone(r *Record) bool {
-	return s.l.cfg.Observer && !r.Stored() && s.ours(r.Source) &&
-		!slices.ContainsFunc(s.l.cfg.Loader.States(s.name), func(st loader.State) bool { return st.Source == r.Source })
+	return s.cfg.Observer && !r.Stored() && ours(s.cfg.Folders, r.Source) &&
+		!slices.ContainsFunc(s.sources(), func(st source) bool { return st.Source == r.Source })
 }

@@ -49,10 +49,10 @@ type process struct {
 	store     document.Store
 	documents *document.Service
 	methods   *method.Service
-	loader    *loader.Loader
-	installed *installed.Ledger
-	registry  *registry.Registry
-	kv        *kv.Cache
+	loader    *loader.Sources // of the plugins for all sites
+	installed *installed.Site
+	table     *registry.Site
+	kv        *kv.Site
 	fetched   []string // URLs that guests have asked for
 }
 
@@ -78,20 +78,17 @@ func begin(t testing.TB, file, dir string, observer bool) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, dir: dir, bundles: filepath.Join(filepath.Dir(file), "bundles"), store: st, registry: registry.New(), kv: kv.New(kv.Config{})}
-	services := func(string) dispatch.Services {
+	p := &process{t: t, dir: dir, bundles: filepath.Join(filepath.Dir(file), "bundles"), store: st, kv: kv.NewMemory(kv.Config{}).Site()}
+	services := func() dispatch.Services {
 		return dispatch.Services{Documents: p.documents, Methods: p.methods, Store: p.store}
 	}
-	book, counts := &logs.Book{}, meter.New(prometheus.NewRegistry())
-	p.loader = loader.New(loader.Config{Engine: e, Registry: p.registry})
-	p.installed = installed.New(installed.Config{
-		Registry: p.registry, Loader: p.loader, Services: services, Logs: book,
-		Folders: func(string) []string { return []string{dir} }, Bundles: p.bundles,
-		Forget: func(site, plugin string) { p.kv.Drop(site, plugin) }, Meter: counts, Observer: observer,
-	})
-	plugins := dispatch.New(dispatch.Config{
-		Registry: p.registry, Services: services, Logs: book, Meter: counts, Grants: p.installed.Grants, Decide: p.installed.Decide, KV: p.kv,
-		Fetch: func(_ string, hosts []string) hostapi.Fetch {
+	book, tallies, counts := &logs.Book{}, &meter.Tallies{}, meter.New(prometheus.NewRegistry())
+	reg, l := registry.New(), loader.New(loader.Config{Engine: e})
+	p.loader = l.Open(reg.Shared())
+	records := installed.NewRecords(installed.Rules{Bundles: installed.NewBundleStore(p.bundles, time.Now)})
+	p.table = dispatch.Open(reg, dispatch.Config{
+		Site: "one", Services: services, Logs: book, Meter: counts, Tallies: tallies, Grants: records.Grants, Decide: records.Decide, KV: p.kv,
+		Fetch: func(hosts []string) hostapi.Fetch {
 			return func(_ context.Context, r *hostapi.HTTPRequest) (*hostapi.HTTPResponse, error) {
 				if !slices.Contains(hosts, r.URL) {
 					return nil, fault.Denied("%s is not a host that may be reached", r.URL)
@@ -101,14 +98,14 @@ func begin(t testing.TB, file, dir string, observer bool) *process {
 			}
 		},
 	})
-	site := p.installed.Open("one")
-	served, err := plugins.Open("one")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.installed = installed.New(installed.Config{
+		Name: "one", Records: records, Services: services,
+		Registry: reg, Table: p.table, Loader: l, Shared: p.loader, Own: l.Open(p.table.Scope), Folders: []string{dir},
+		Forget: func(plugin string) { p.kv.Drop(plugin) }, Logs: book, Tallies: tallies, Meter: counts, Observer: observer,
+	})
 	t.Cleanup(func() {
-		p.installed.Shut("one")
-		plugins.Shut("one")
+		p.installed.Close()
+		p.table.Close()
 	})
 	protection, err := doctypes.Protection()
 	if err != nil {
@@ -116,11 +113,11 @@ func begin(t testing.TB, file, dir string, observer bool) *process {
 	}
 	p.documents = document.NewService(document.ServiceConfig{
 		Protection: protection,
-		Store:      st, Catalog: doctype.NewCatalog(schema), Hooks: []document.Hooks{site.Hooks(served)},
+		Store:      st, Catalog: doctype.NewCatalog(schema), Hooks: []document.Hooks{p.installed.Hooks()},
 	})
-	p.methods = method.New(method.Config{Invoker: site.Invoker(served), Store: st, Documents: p.documents})
+	p.methods = method.New(method.Config{Invoker: p.installed.Invoker(), Store: st, Documents: p.documents})
 	if path := p.path(); exists(path) {
-		_ = p.loader.Load(ctx, registry.Shared, path) // as the watcher does
+		_ = p.loader.Load(ctx, path) // as the watcher does
 	}
 	p.sync()
 	return p
@@ -131,7 +128,12 @@ func newProcess(t testing.TB) *process {
 	return start(t, filepath.Join(t.TempDir(), "site.db"), t.TempDir())
 }
 
-func (p *process) sync() { p.installed.Sync(p.t.Context()) }
+func (p *process) sync() {
+	p.t.Helper()
+	if err := p.installed.Sync(p.t.Context()); err != nil {
+		p.t.Error(err)
+	}
+}
 
 func (p *process) call(verb, path string, args m) (any, error) {
 	return p.callAs(identity.Root(), verb, path, args)
@@ -191,7 +193,7 @@ func (p *process) approved(wasm []byte, named ...any) {
 
 // version is which version of acme.a serves; empty: none.
 func (p *process) version() string {
-	if g := p.registry.Serving("one")["acme.a"]; g != nil {
+	if g := p.table.Serving()["acme.a"]; g != nil {
 		return g.Manifest.Version
 	}
 	return ""
@@ -235,7 +237,7 @@ func (p *process) put(wasm []byte) error {
 	if err := os.WriteFile(path, wasm, 0o600); err != nil {
 		p.t.Fatal(err)
 	}
-	err := p.loader.Load(p.t.Context(), registry.Shared, path)
+	err := p.loader.Load(p.t.Context(), path)
 	p.sync()
 	return err
 }

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +16,7 @@ type recorder struct {
 	refuses map[string]bool
 }
 
-func (r *recorder) Load(_ context.Context, _, path string) error {
+func (r *recorder) Load(_ context.Context, path string) error {
 	name := filepath.Base(path)
 	r.told = append(r.told, "load "+name)
 	if r.refuses[name] {
@@ -24,7 +25,7 @@ func (r *recorder) Load(_ context.Context, _, path string) error {
 	return nil
 }
 
-func (r *recorder) Unload(_, path string) { r.told = append(r.told, "unload "+filepath.Base(path)) }
+func (r *recorder) Unload(path string) { r.told = append(r.told, "unload "+filepath.Base(path)) }
 
 func (r *recorder) wants(t *testing.T, wants ...string) {
 	t.Helper()
@@ -43,7 +44,7 @@ func write(t *testing.T, dir, name, text string) {
 
 func TestStability(t *testing.T) {
 	dir, r := t.TempDir(), &recorder{}
-	f := newFolder(Config{Loader: r}.withDefaults(), "", dir)
+	f := newContent(r, slog.New(slog.DiscardHandler), dir)
 	look := func(changing bool) {
 		t.Helper()
 		if got := f.look(t.Context()); got != changing {
@@ -81,7 +82,7 @@ func TestStability(t *testing.T) {
 // example the plugin whose name it has.
 func TestRefusedAgain(t *testing.T) {
 	dir, r := t.TempDir(), &recorder{refuses: map[string]bool{"b.wasm": true}}
-	f := newFolder(Config{Loader: r}.withDefaults(), "", dir)
+	f := newContent(r, slog.New(slog.DiscardHandler), dir)
 	write(t, dir, "a.wasm", "1")
 	f.loadAll(t.Context())
 	r.wants(t, "load a.wasm")
@@ -105,7 +106,7 @@ func TestUnreadable(t *testing.T) {
 	if err := os.Mkdir(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	f := newFolder(Config{Loader: r}.withDefaults(), "", path)
+	f := newContent(r, slog.New(slog.DiscardHandler), path)
 	write(t, path, "a.wasm", "1")
 	f.loadAll(t.Context())
 	r.wants(t, "load a.wasm")
