@@ -97,7 +97,7 @@ func (g *Guard) explain(ctx context.Context, doc *doctype.Document, x *Explanati
 		return nil
 	}
 	x.Allowed = true
-	if g.beyond != nil {
+	if g.extra != nil {
 		say("the document is the user's, goes with one the user has the right on, or is shared with the user")
 		return nil
 	}

@@ -20,7 +20,7 @@ type Guard struct {
 	broken []doctype.Rule // those that give nothing, since their conditions cannot be resolved
 	limits []limit
 	shared doctype.Where // documents shared with the caller; nil: none can be
-	beyond Beyond        // decides first; nil: it has no say in this DocType
+	extra  ExtraAccess   // decides first; nil: it has no say in this DocType
 }
 
 // way is one rule of which a document meets what it asks.
@@ -39,8 +39,8 @@ func (r *Rights) Guard(ctx context.Context, dt *doctype.DocType, right Right) (*
 	if r.Caller.Unchecked() {
 		return g, nil
 	}
-	if r.Beyond != nil && r.Beyond.Covers(dt.Name) {
-		g.beyond = r.Beyond
+	if r.Extra != nil && r.Extra.Covers(dt.Name) {
+		g.extra = r.Extra
 	}
 	g.shared = r.shared(dt, right)
 	if g.roles == None && g.shared == nil {
@@ -127,14 +127,14 @@ func (r *Rights) shared(dt *doctype.DocType, right Right) doctype.Where {
 
 // Open reports whether every document passes without a look at it.
 func (g *Guard) Open() bool {
-	return g.roles == Full && len(g.limits) == 0 && g.beyond == nil
+	return g.roles == Full && len(g.limits) == 0 && g.extra == nil
 }
 
 // Plain reports whether a look at the document's own columns decides, shares
 // aside.
 func (g *Guard) Plain() bool {
 	inTree := func(l limit) bool { return l.tree != nil }
-	return g.beyond == nil && !asksOthers(g.anyWay()) && !slices.ContainsFunc(g.limits, inTree)
+	return g.extra == nil && !asksOthers(g.anyWay()) && !slices.ContainsFunc(g.limits, inTree)
 }
 
 // admits reports whether the roles and User Permissions let a document pass;
@@ -166,8 +166,8 @@ func (g *Guard) Admit(ctx context.Context, doc *doctype.Document) error {
 	if g.Open() {
 		return nil
 	}
-	if g.beyond != nil {
-		switch verdict, err := g.beyond.Decide(ctx, doc, g.right); {
+	if g.extra != nil {
+		switch verdict, err := g.extra.Decide(ctx, doc, g.right); {
 		case err != nil, verdict == Allow && g.roles != None:
 			return err
 		case verdict == Refuse:
@@ -197,10 +197,10 @@ func (g *Guard) Where(ctx context.Context) (doctype.Where, error) {
 	if g.shared != nil {
 		seen = doctype.AnyOf{seen, g.shared}
 	}
-	if g.beyond == nil {
+	if g.extra == nil {
 		return seen, nil
 	}
-	within, more, err := g.beyond.Seen(ctx)
+	within, more, err := g.extra.Seen(ctx)
 	if within != nil {
 		seen = doctype.AllOf{within, seen}
 	}

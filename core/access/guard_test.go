@@ -70,13 +70,13 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// beyond decides about jobs: those of ann are everybody's, that of the firm Bolt
+// extra decides about jobs: those of ann are everybody's, that of the firm Bolt
 // nobody's.
-type beyond struct{ fails error }
+type extra struct{ fails error }
 
-func (beyond) Covers(name string) bool { return name == "Job" }
+func (extra) Covers(name string) bool { return name == "Job" }
 
-func (b beyond) Decide(_ context.Context, doc *doctype.Document, _ access.Right) (access.Verdict, error) {
+func (b extra) Decide(_ context.Context, doc *doctype.Document, _ access.Right) (access.Verdict, error) {
 	switch {
 	case doc.Owner() == ann:
 		return access.Allow, b.fails
@@ -86,11 +86,11 @@ func (b beyond) Decide(_ context.Context, doc *doctype.Document, _ access.Right)
 	return access.Unsaid, b.fails
 }
 
-func (b beyond) Seen(context.Context) (within, more doctype.Where, err error) {
+func (b extra) Seen(context.Context) (within, more doctype.Where, err error) {
 	return nil, nil, b.fails
 }
 
-func TestBeyond(t *testing.T) {
+func TestExtraAccess(t *testing.T) {
 	s := world(t, `[["n","=",3]]`)
 	failure := errors.New("away")
 	tests := []struct {
@@ -108,7 +108,7 @@ func TestBeyond(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
 			err := s.Ask(documenttest.User(bob, test.roles...), func(r *access.Rights, tx document.Tx) error {
-				r.Beyond = beyond{test.fails}
+				r.Extra = extra{test.fails}
 				for _, name := range []string{"one", "two", "three", "four"} {
 					doc, err := tx.Get(t.Context(), r.Schema, r.Schema.DocType("Job"), name, false)
 					if err != nil {

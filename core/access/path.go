@@ -92,9 +92,9 @@ func (l *List) hop(ref query.Ref) (via *doctype.Field, target *doctype.DocType, 
 // beyond is what the caller sees of the rows a hop leads to. Rows of a table are
 // part of their document and have its levels; what a link leads to is seen as
 // it would be by itself.
-func (l *List) beyond(via *doctype.Field, target *doctype.DocType) (of *Sight, hidden, err error) {
+func (l *List) beyond(via *doctype.Field, target *doctype.DocType) (of *Visibility, hidden, err error) {
 	if via.Kind == doctype.Rows {
-		return &Sight{Levels: l.own.Levels}, nil, nil
+		return &Visibility{Levels: l.own.Levels}, nil, nil
 	}
 	of, err = l.sight(target)
 	if fault.KindOf(err) == fault.Permission {
@@ -105,16 +105,16 @@ func (l *List) beyond(via *doctype.Field, target *doctype.DocType) (of *Sight, h
 
 // sight is what the caller sees of a DocType that a link leads to, asked once
 // for a list.
-func (l *List) sight(target *doctype.DocType) (*Sight, error) {
+func (l *List) sight(target *doctype.DocType) (*Visibility, error) {
 	if of := l.sights[target.Name]; of != nil {
 		return of, nil
 	}
-	of, err := l.of.Sight(l.ctx, target)
+	of, err := l.of.Visibility(l.ctx, target)
 	if err != nil {
 		return nil, err
 	}
 	if l.sights == nil {
-		l.sights = make(map[string]*Sight)
+		l.sights = make(map[string]*Visibility)
 	}
 	l.sights[target.Name] = of
 	return of, nil

@@ -18,8 +18,8 @@ type List struct {
 	ctx    context.Context // of the resolving
 	of     *Rights
 	dt     *doctype.DocType
-	own    *Sight            // of the listed DocType
-	sights map[string]*Sight // of the DocTypes that links lead to
+	own    *Visibility            // of the listed DocType
+	sights map[string]*Visibility // of the DocTypes that links lead to
 }
 
 // Resolve checks the caller's right to list a DocType and resolves q against it.
@@ -40,7 +40,7 @@ func (r *Rights) Linked(ctx context.Context, dt *doctype.DocType, names []any) (
 	if dt == nil || dt.Single || dt.Child || len(names) == 0 || !r.readsSome(dt) {
 		return nil, nil
 	}
-	seen, err := r.Sight(ctx, dt) // who may only select it reads none
+	seen, err := r.Visibility(ctx, dt) // who may only select it reads none
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (r *Rights) readsSome(dt *doctype.DocType) bool {
 }
 
 // resolveSeen is Resolve for what the caller is known to see of the DocType.
-func (r *Rights) resolveSeen(ctx context.Context, dt *doctype.DocType, q *query.Query, own *Sight) (*List, error) {
+func (r *Rights) resolveSeen(ctx context.Context, dt *doctype.DocType, q *query.Query, own *Visibility) (*List, error) {
 	l := &List{ctx: ctx, of: r, dt: dt, own: own, Select: &doctype.Select{DocType: dt, Where: own.Where}}
 	if err := l.columns(q.Fields); err != nil {
 		return nil, err

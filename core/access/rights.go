@@ -17,7 +17,7 @@ type Rights struct {
 	Schema *doctype.Schema
 	Now    time.Time // the site's wall clock, in the site's zone
 	Tx     Reader
-	Beyond Beyond // nil: it has no say in anything
+	Extra  ExtraAccess // nil: it has no say in anything
 
 	Protection map[string]Protection // of the platform's DocTypes, by name
 }
@@ -27,7 +27,7 @@ type Reader interface {
 	Rows(ctx context.Context, sel *doctype.Select, fn func(values []any) error) error
 }
 
-// Verdict is what Beyond says of one right on one document.
+// Verdict is what ExtraAccess says of one right on one document.
 type Verdict uint8
 
 // The verdicts.
@@ -37,11 +37,11 @@ const (
 	Refuse
 )
 
-// Beyond decides about documents whose rights follow from more than the caller,
+// ExtraAccess decides about documents whose rights follow from more than the caller,
 // the DocType and the owner, before anything else but scopes is asked, for the
 // caller and the transaction of Rights. Whoever has no right on the DocType at all
 // is not let in by it.
-type Beyond interface {
+type ExtraAccess interface {
 	Covers(doctype string) bool
 	// Decide says whether the caller has a right on one document.
 	Decide(ctx context.Context, doc *doctype.Document, right Right) (Verdict, error)

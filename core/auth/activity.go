@@ -30,7 +30,7 @@ type Activity struct {
 	User      string // whom it is about; empty: nobody known
 	By        string // who did it; empty: the user
 	Client    string // id of the OAuth client it was done through or to; empty: none
-	From      Origin // zero: where the request of the context came from
+	From      Remote // zero: where the request of the context came from
 }
 
 // Did says who did it: the user, and the application whose token was used. An
@@ -59,8 +59,8 @@ func (s *Service) Record(ctx context.Context, tx document.Tx, a Activity) error 
 	if a.By == "" {
 		a.By = a.User
 	}
-	if a.From == (Origin{}) {
-		a.From = originOf(ctx)
+	if a.From == (Remote{}) {
+		a.From = remoteOf(ctx)
 	}
 	if a.Subject == "" {
 		a.Subject = a.Operation + ": " + a.User
@@ -91,40 +91,40 @@ func oneLine(text string) string {
 	}, strings.ToValidUTF8(text, ""))
 }
 
-type originKey struct{}
+type requestKey struct{}
 
-// From is a request as authentication knows it.
-type From interface {
-	// Origin says where it came from. It is asked only when there is something to
+// Request is a request as authentication knows it.
+type Request interface {
+	// Remote says where it came from. It is asked only when there is something to
 	// record.
-	Origin() Origin
+	Remote() Remote
 	// Used is told that the request has prolonged its session, which lives so long
 	// from now, and whose cookie should.
 	Used(session string, lives time.Duration)
 }
 
-// WithOrigin makes a context whose activities are recorded as coming from there.
-func WithOrigin(ctx context.Context, from From) context.Context {
-	return context.WithValue(ctx, originKey{}, from)
+// WithRequest makes a context whose activities are recorded as coming from there.
+func WithRequest(ctx context.Context, from Request) context.Context {
+	return context.WithValue(ctx, requestKey{}, from)
 }
 
 // used tells the request of the context that its session lives on.
 func used(ctx context.Context, session string, lives time.Duration) {
-	if from, ok := ctx.Value(originKey{}).(From); ok {
+	if from, ok := ctx.Value(requestKey{}).(Request); ok {
 		from.Used(session, lives)
 	}
 }
 
-func originOf(ctx context.Context) Origin {
-	if from, ok := ctx.Value(originKey{}).(From); ok {
-		return from.Origin().short()
+func remoteOf(ctx context.Context) Remote {
+	if from, ok := ctx.Value(requestKey{}).(Request); ok {
+		return from.Remote().short()
 	}
-	return Origin{}
+	return Remote{}
 }
 
 // short is the origin as it is stored: text of a bounded length.
-func (o Origin) short() Origin {
-	return Origin{Address: cut(o.Address, maxData), Agent: cut(strings.ToValidUTF8(o.Agent, ""), 4*maxData)}
+func (o Remote) short() Remote {
+	return Remote{Address: cut(o.Address, maxData), Agent: cut(strings.ToValidUTF8(o.Agent, ""), 4*maxData)}
 }
 
 const (
@@ -176,7 +176,7 @@ func (s *strangers) first(network string, now time.Time) bool {
 // recordUnknown records that somebody has come with a session that is none, or no
 // more. A log that cannot be written to fails nobody's request.
 func (s *Service) recordUnknown(ctx context.Context) {
-	from := originOf(ctx)
+	from := remoteOf(ctx)
 	if from.Address == "" || !s.strangers.first(network(from.Address), s.now()) {
 		return
 	}

@@ -45,7 +45,7 @@ func (s *fakeStore) Read(_ context.Context, fn func(document.Tx) error) error {
 	return fn(&fakeTx{store: s})
 }
 
-func (s *fakeStore) View(ctx context.Context, _ *document.Habit, fn func(document.Tx) error) error {
+func (s *fakeStore) View(ctx context.Context, _ *document.ViewHistory, fn func(document.Tx) error) error {
 	return s.Read(ctx, fn)
 }
 

@@ -16,7 +16,7 @@ import (
 type Attempt struct {
 	User     string // e-mail address or user name
 	Password string
-	From     Origin
+	From     Remote
 	Session  string // the session the client brought along, which ends; may be empty
 }
 

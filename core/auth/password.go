@@ -124,12 +124,12 @@ func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *ident
 			return err
 		}
 	}
-	return s.putPassword(ctx, tx, caller, doc, hash, Origin{})
+	return s.putPassword(ctx, tx, caller, doc, hash, Remote{})
 }
 
 // putPassword stores a new hash in a user's document, which the transaction has
 // locked. Links made to reset the old password end with it.
-func (s *Service) putPassword(ctx context.Context, tx document.Tx, caller *identity.Caller, user *doctype.Document, hash string, from Origin) error {
+func (s *Service) putPassword(ctx context.Context, tx document.Tx, caller *identity.Caller, user *doctype.Document, hash string, from Remote) error {
 	user.Put("password_hash", hash)
 	if err := s.ended(ctx, tx, caller, user.Name()); err != nil {
 		return err

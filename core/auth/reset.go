@@ -50,7 +50,7 @@ type Reset struct {
 // AskReset counts the wish for a reset and refuses those that are too many
 // (TooManyRequests). It does the same whether there is such a user or not: who
 // is there is looked up by StartReset, after the answer.
-func (s *Service) AskReset(ctx context.Context, typed string, from Origin) error {
+func (s *Service) AskReset(ctx context.Context, typed string, from Remote) error {
 	typed = fold(typed)
 	if typed == "" || len(typed) > maxData {
 		return fault.Invalid("", "Type in the e-mail address or user name of the account")
@@ -92,7 +92,7 @@ func (s *Service) wish(ctx context.Context, tx document.Tx, name string, most in
 // name; nil when there is no such user, or the user may not reset the password
 // this way: the Administrator, whose address nobody has proved, who is disabled,
 // and the user of a plugin.
-func (s *Service) StartReset(ctx context.Context, typed string, from Origin) (*Reset, error) {
+func (s *Service) StartReset(ctx context.Context, typed string, from Remote) (*Reset, error) {
 	found, err := s.candidate(ctx, strings.TrimSpace(typed))
 	if err != nil || found.name == "" || found.name == identity.Administrator || !found.enabled || strings.HasSuffix(found.name, pluginDomain) {
 		return nil, err
@@ -103,7 +103,7 @@ func (s *Service) StartReset(ctx context.Context, typed string, from Origin) (*R
 // NewReset makes a key for any user, for whoever may set the user's password
 // anyway: the command line. Errors: Missing; Validation for Guest and a disabled
 // user.
-func (s *Service) NewReset(ctx context.Context, user string, from Origin) (*Reset, error) {
+func (s *Service) NewReset(ctx context.Context, user string, from Remote) (*Reset, error) {
 	reset := &Reset{Key: random(resetBytes), Lives: s.resetLife()}
 	err := s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		doc, err := s.read(ctx, tx, user, true)
@@ -185,7 +185,7 @@ func spent() error {
 // logins are forgotten. Errors: Gone (see CheckReset); Validation for a password
 // the policy refuses, which spends nothing; Unavailable when passwords cannot be
 // hashed now.
-func (s *Service) FinishReset(ctx context.Context, key, password string, from Origin) (user string, err error) {
+func (s *Service) FinishReset(ctx context.Context, key, password string, from Remote) (user string, err error) {
 	if user, err = s.CheckReset(ctx, key); err != nil {
 		return "", err
 	}

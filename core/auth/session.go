@@ -35,8 +35,8 @@ const (
 	maxSwept = 50
 )
 
-// Origin is where a request came from.
-type Origin struct {
+// Remote is where a request came from.
+type Remote struct {
 	Address string // without the port
 	Agent   string // what the client says it is
 }
@@ -69,7 +69,7 @@ func (s *Service) hashSession(id string) string {
 // beginSession makes a session with a new id, which nobody has known before:
 // what a client brought along never becomes a session's id. The user's document
 // is locked by the transaction.
-func (s *Service) beginSession(ctx context.Context, tx document.Tx, user *doctype.Document, from Origin) (id string, err error) {
+func (s *Service) beginSession(ctx context.Context, tx document.Tx, user *doctype.Document, from Remote) (id string, err error) {
 	dt, err := s.docType(sessionName)
 	if err != nil {
 		return "", err
@@ -156,7 +156,7 @@ func (s *Service) endSessions(ctx context.Context, tx document.Tx, user, kept st
 }
 
 // Logout ends one session. An id that is none ends nothing.
-func (s *Service) Logout(ctx context.Context, id string, from Origin) error {
+func (s *Service) Logout(ctx context.Context, id string, from Remote) error {
 	if !sessionID(id) {
 		return nil
 	}

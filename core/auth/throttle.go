@@ -68,7 +68,7 @@ func private(name, table string, fields []doctype.FieldDefinition) *doctype.DocT
 }
 
 // Network is the address that what comes from there is counted under.
-func (o Origin) Network() string { return network(o.Address) }
+func (o Remote) Network() string { return network(o.Address) }
 
 // network is the address that things are counted under. An IPv6 network counts
 // as one address, since whoever has one has all of its addresses.
@@ -88,7 +88,7 @@ func network(address string) string {
 
 // culprits are the two names under which a failure counts. They are hashes: what
 // was typed in as a user's name may be a password.
-func (s *Service) culprits(user string, from Origin) [2]string {
+func (s *Service) culprits(user string, from Remote) [2]string {
 	return [2]string{
 		hex.EncodeToString(s.secret.MAC("login user", user)),
 		hex.EncodeToString(s.secret.MAC("login address", network(from.Address))),

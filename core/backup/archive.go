@@ -44,8 +44,8 @@ type Header struct {
 	DataFormat int64 `json:"data_format,omitempty"`
 	DataReader int64 `json:"data_reader,omitempty"`
 
-	// Origin is what the site shares with all copies of it (migration.State).
-	Origin string `json:"origin,omitempty"`
+	// Lineage is what the site shares with all copies of it (migration.State).
+	Lineage string `json:"origin,omitempty"`
 }
 
 // Manifest is what an archive holds.

@@ -80,7 +80,7 @@ func (s *Service) fetchField(ctx context.Context, tx Tx, caller *identity.Caller
 
 // fetchFrom hands one field of a document to put, if the caller may read it.
 func (s *Service) fetchFrom(ctx context.Context, tx Tx, caller *identity.Caller, dt *doctype.DocType, name string, f *doctype.Field, put func(any) error) (read bool, err error) {
-	of, err := s.may(tx, caller).Sight(ctx, dt)
+	of, err := s.may(tx, caller).Visibility(ctx, dt)
 	switch {
 	case fault.KindOf(err) == fault.Permission:
 		return false, nil

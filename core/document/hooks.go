@@ -42,9 +42,9 @@ type Event struct {
 	Before *doctype.Document
 }
 
-// Beyond is access.Beyond for any caller and transaction. core/file satisfies it
+// ExtraAccess is access.ExtraAccess for any caller and transaction. core/file satisfies it
 // for File, which goes with the field it is attached to.
-type Beyond interface {
+type ExtraAccess interface {
 	Covers(doctype string) bool
 	// Decide says whether the caller has a right on one document.
 	Decide(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document, right access.Right) (access.Verdict, error)

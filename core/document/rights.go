@@ -15,28 +15,28 @@ func (s *Service) may(tx Tx, caller *identity.Caller) *access.Rights {
 		access.Rights
 		bound
 	}{Rights: access.Rights{Caller: caller, Schema: s.Schema(), Now: s.now(), Tx: tx, Protection: s.protection}}
-	if s.beyond != nil {
-		r.bound = bound{s.beyond, tx, caller}
-		r.Beyond = &r.bound
+	if s.extra != nil {
+		r.bound = bound{s.extra, tx, caller}
+		r.Extra = &r.bound
 	}
 	return &r.Rights
 }
 
-// bound is Beyond for one caller in one transaction.
+// bound is ExtraAccess for one caller in one transaction.
 type bound struct {
-	beyond Beyond
+	extra  ExtraAccess
 	tx     Tx
 	caller *identity.Caller
 }
 
-func (b *bound) Covers(doctype string) bool { return b.beyond.Covers(doctype) }
+func (b *bound) Covers(doctype string) bool { return b.extra.Covers(doctype) }
 
 func (b *bound) Decide(ctx context.Context, doc *doctype.Document, right access.Right) (access.Verdict, error) {
-	return b.beyond.Decide(ctx, b.tx, b.caller, doc, right)
+	return b.extra.Decide(ctx, b.tx, b.caller, doc, right)
 }
 
 func (b *bound) Seen(ctx context.Context) (within, more doctype.Where, err error) {
-	return b.beyond.Seen(ctx, b.tx, b.caller)
+	return b.extra.Seen(ctx, b.tx, b.caller)
 }
 
 // warnBroken says which rules give nothing.

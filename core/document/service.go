@@ -28,7 +28,7 @@ type Service struct {
 	store   Store
 	catalog *doctype.Catalog
 	hooks   []Hooks
-	beyond  Beyond
+	extra   ExtraAccess
 	sealer  Sealer
 	clock   func() time.Time
 	log     *slog.Logger
@@ -41,14 +41,14 @@ type Service struct {
 
 // ServiceConfig is what a Service needs.
 type ServiceConfig struct {
-	Store      Store
-	Catalog    *doctype.Catalog
-	Hooks      []Hooks                      // in the order they run, after the platform's own
-	Beyond     Beyond                       // nil: nothing beyond the rules of roles
-	Protection map[string]access.Protection // of the platform's DocTypes, by name
-	Sealer     Sealer                       // seals Password fields; nil: they cannot be stored
-	Now        func() time.Time             // the site's wall clock, in the site's zone
-	Logger     *slog.Logger
+	Store       Store
+	Catalog     *doctype.Catalog
+	Hooks       []Hooks                      // in the order they run, after the platform's own
+	ExtraAccess ExtraAccess                  // nil: nothing beyond the rules of roles
+	Protection  map[string]access.Protection // of the platform's DocTypes, by name
+	Sealer      Sealer                       // seals Password fields; nil: they cannot be stored
+	Now         func() time.Time             // the site's wall clock, in the site's zone
+	Logger      *slog.Logger
 
 	// Reserved reports whether a new DocType may not have a name: the platform keeps
 	// it for itself. nil: every name may be had.
@@ -66,7 +66,7 @@ type ServiceConfig struct {
 // NewService makes the door to one site's documents.
 func NewService(c ServiceConfig) *Service {
 	s := &Service{
-		store: c.Store, catalog: c.Catalog, beyond: c.Beyond, sealer: c.Sealer, clock: c.Now, log: c.Logger,
+		store: c.Store, catalog: c.Catalog, extra: c.ExtraAccess, sealer: c.Sealer, clock: c.Now, log: c.Logger,
 		protection: c.Protection, reserved: c.Reserved, refuseUnknown: c.RefuseUnknown, maxAnswer: c.MaxAnswer,
 	}
 	if s.clock == nil {

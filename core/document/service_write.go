@@ -292,8 +292,8 @@ func (s *Service) remove(ctx context.Context, tx Tx, caller *identity.Caller, do
 	if err != nil {
 		return err
 	}
-	if s.beyond != nil {
-		if err := s.beyond.Gone(ctx, tx, caller, doc); err != nil {
+	if s.extra != nil {
+		if err := s.extra.Gone(ctx, tx, caller, doc); err != nil {
 			return err
 		}
 	}

@@ -59,13 +59,13 @@ type Store interface {
 	// View runs fn with a Tx that only reads, as Read does, but all its statements
 	// see what was committed at one moment, that of the first. fn may run more
 	// than once. A View holds a connection from its first statement on, unless its
-	// habit is to ask once: then it is run again if it asks a second time. nil: it
-	// has no habit.
-	View(ctx context.Context, habit *Habit, fn func(Tx) error) error
+	// history is of asking once: then it is run again if it asks a second time. nil: it
+	// has none.
+	View(ctx context.Context, history *ViewHistory, fn func(Tx) error) error
 
 	// Write runs fn and commits what it wrote when fn returns nil. fn may run
 	// more than once (serialization failure, deadlock, busy): it must have no
-	// effect outside the Tx except through Tx.AfterCommit and Tx.Aside.
+	// effect outside the Tx except through Tx.AfterCommit and Tx.SideEffects.
 	Write(ctx context.Context, mode Mode, fn func(Tx) error) error
 
 	// Versions reads the site's two version numbers in one cheap statement; it is
@@ -192,8 +192,8 @@ type Tx interface {
 	// read afterwards is of a later one. It does nothing to any other Tx.
 	Pause(ctx context.Context) error
 
-	// Aside is what this run of the function does besides the Tx.
-	Aside() *Aside
+	// SideEffects is what this run of the function does besides the Tx.
+	SideEffects() *SideEffects
 
 	// AfterCommit runs fn once the transaction is durable, never otherwise.
 	AfterCommit(fn func())

@@ -114,13 +114,13 @@ func beside(key string) bool {
 type unknownKey struct{}
 
 func notedUnknown(tx Tx) *[]string {
-	return tx.Aside().Value(unknownKey{}, func() any { return new([]string) }).(*[]string)
+	return tx.SideEffects().Value(unknownKey{}, func() any { return new([]string) }).(*[]string)
 }
 
 // UnknownFields lists what the writes of a transaction named and their DocTypes do
 // not have, sorted, each once; nil: nothing.
 func UnknownFields(tx Tx) []string {
-	noted, _ := tx.Aside().Kept(unknownKey{}).(*[]string)
+	noted, _ := tx.SideEffects().Kept(unknownKey{}).(*[]string)
 	if noted == nil || len(*noted) == 0 {
 		return nil
 	}

@@ -98,7 +98,7 @@ func newSiteOn(t testing.TB, database string, open func(dir string) file.Storage
 	s.storage = &gateStorage{Storage: open(s.dir)}
 	s.files = s.another("ONE")
 	s.docs = document.NewService(document.ServiceConfig{
-		Store: db, Catalog: doctype.NewCatalog(schema), Hooks: []document.Hooks{s.files.Hooks(), failing{s}}, Beyond: s.files, Now: time.Now,
+		Store: db, Catalog: doctype.NewCatalog(schema), Hooks: []document.Hooks{s.files.Hooks(), failing{s}}, ExtraAccess: s.files, Now: time.Now,
 	})
 	s.serve(t)
 	s.defineCase()

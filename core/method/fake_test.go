@@ -26,7 +26,7 @@ func (s *fakeStore) Read(_ context.Context, fn func(document.Tx) error) error {
 	return fn(newFakeTx(true))
 }
 
-func (s *fakeStore) View(ctx context.Context, _ *document.Habit, fn func(document.Tx) error) error {
+func (s *fakeStore) View(ctx context.Context, _ *document.ViewHistory, fn func(document.Tx) error) error {
 	return s.Read(ctx, fn)
 }
 
@@ -55,7 +55,7 @@ type fakeTx struct {
 	readOnly   bool
 	savepoints int
 	undone     int
-	aside      document.Aside
+	aside      document.SideEffects
 }
 
 func newFakeTx(readOnly bool) *fakeTx {
@@ -64,7 +64,7 @@ func newFakeTx(readOnly bool) *fakeTx {
 	return tx
 }
 
-func (tx *fakeTx) Aside() *document.Aside { return &tx.aside }
+func (tx *fakeTx) SideEffects() *document.SideEffects { return &tx.aside }
 
 func (tx *fakeTx) Next(context.Context, string) (int64, error) {
 	if tx.readOnly {

@@ -40,7 +40,7 @@ type Method struct {
 	// "message". A json.RawMessage is sent as it is.
 	Func func(ctx context.Context, call *Call) (result any, err error)
 
-	habit document.Habit // of its GET calls
+	habit document.ViewHistory // of its GET calls
 }
 
 // Tier is how a plugin comes to one of the platform's own methods. A Table takes

@@ -108,7 +108,7 @@ func (r *run) write(ctx context.Context, end error) (Result, error) {
 // has no JSON form fails the transaction instead of the answer.
 func (r *run) attempt(ctx context.Context, tx document.Tx, reader bool) (err error) {
 	if r.trial != nil {
-		tx.Aside().Continue(r.trial)
+		tx.SideEffects().Continue(r.trial)
 	}
 	if r.trial != nil && r.trial.Spent() {
 		r.res = Result{}
@@ -124,7 +124,7 @@ func (r *run) attempt(ctx context.Context, tx document.Tx, reader bool) (err err
 	r.res, err = perform(notice.With(ctx, told), call)
 	r.res.Messages = told.All()
 	if reader && errors.Is(err, document.ErrReadOnly) {
-		r.trial = tx.Aside().Trial()
+		r.trial = tx.SideEffects().Trial()
 	}
 	return err
 }

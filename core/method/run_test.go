@@ -118,7 +118,7 @@ func TestTransaction(t *testing.T) {
 	write := func(ctx context.Context, c *method.Call) (any, error) { return c.Tx.Next(ctx, "n") }
 	fail := func(context.Context, *method.Call) (any, error) { return nil, errors.New("no") }
 	outside := func(ctx context.Context, c *method.Call) (any, error) {
-		c.Tx.Aside().Trial().Spend()
+		c.Tx.SideEffects().Trial().Spend()
 		return c.Tx.Next(ctx, "n")
 	}
 	type counts struct{ reads, runs, commits, rollbacks int }

@@ -20,7 +20,7 @@ type State struct {
 	Reader    int64  // the lowest format whose binaries may use the site
 	Installed string // what the binary that brought the site here has shipped
 	Identity  string // of this database, and of copies of it
-	Origin    string // of the site: what comes out of its archives has it as well
+	Lineage   string // of the site: what comes out of its archives has it as well
 	Paused    string // why nothing leaves the site by itself; empty: what it has to send is sent
 }
 
@@ -101,7 +101,7 @@ func Sealed(ctx context.Context, store document.Store) (sealed string, err error
 func stateOf(doc *doctype.Document) State {
 	return State{
 		Sealed: doc.Text("sealed"), Installed: doc.Text("installed"), Format: doc.Int("format"), Reader: doc.Int("reader"),
-		Identity: doc.Text("identity"), Origin: doc.Text("origin"), Paused: doc.Text("paused"),
+		Identity: doc.Text("identity"), Lineage: doc.Text("origin"), Paused: doc.Text("paused"),
 	}
 }
 
@@ -130,7 +130,7 @@ func newState(s State) *doctype.Document {
 	identity := rand.Text()
 	return stamped(tables().state, map[string]any{
 		"name": stateName, "sealed": s.Sealed, "installed": s.Installed, "format": s.Format, "reader": s.Reader,
-		"identity": identity, "origin": cmp.Or(s.Origin, identity), "paused": s.Paused, "holder": "", "beat": int64(0),
+		"identity": identity, "origin": cmp.Or(s.Lineage, identity), "paused": s.Paused, "holder": "", "beat": int64(0),
 	})
 }
 

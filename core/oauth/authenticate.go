@@ -83,7 +83,7 @@ func (s *Service) authenticateClient(r *http.Request, form url.Values) (*client,
 	if !unknown {
 		name = found.id
 	}
-	err = s.c.Auth.Guess(ctx, "oauth client", name, s.c.Origin(r), func() error {
+	err = s.c.Auth.Guess(ctx, "oauth client", name, s.c.Remote(r), func() error {
 		if unknown || !equal(found.secret, c.secret) {
 			return wrongClient(c.header)
 		}

@@ -133,7 +133,7 @@ func (s *Service) countNew(r *http.Request) error {
 	if err != nil || s.c.Count == nil || set.perHour <= 0 {
 		return err
 	}
-	return s.c.Count(r.Context(), set.perHour, s.c.Origin(r).Network())
+	return s.c.Count(r.Context(), set.perHour, s.c.Remote(r).Network())
 }
 
 // fetchClient asks for a document, and keeps what it says as long as its server

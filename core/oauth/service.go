@@ -36,8 +36,8 @@ type Config struct {
 	// Base is the origin by which a request reached the site, or the one the site
 	// is configured with: the issuer. It has no slash at the end.
 	Base func(r *http.Request) string
-	// Origin says where a request comes from.
-	Origin func(r *http.Request) auth.Origin
+	// Remote says where a request comes from.
+	Remote func(r *http.Request) auth.Remote
 	// Ours reports whether an address is on a host of the site's, or on the one that
 	// a request was sent to.
 	Ours func(r *http.Request, address string) bool

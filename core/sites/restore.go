@@ -162,7 +162,7 @@ func (r *restoring) storeKey(ctx context.Context, db *store.Store) error {
 	return db.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 		return migration.Write(ctx, tx, migration.State{
 			Sealed: sealed, Format: r.archive.Header.DataFormat, Reader: r.archive.Header.DataReader,
-			Origin: r.archive.Header.Origin, Paused: r.done.Paused,
+			Lineage: r.archive.Header.Lineage, Paused: r.done.Paused,
 		})
 	})
 }
@@ -245,11 +245,11 @@ func (r *restoring) asAnother(c *site.Config) (*site.Config, error) {
 // of what it was made from: then it is as that was.
 func (s *Set) pausedAs(ctx context.Context, r *restoring, replace bool) string {
 	why := fmt.Sprintf("restored from an archive of site %s of %s", r.archive.Header.Site, r.archive.Header.Made.Format("2006-01-02 15:04 MST"))
-	if !replace || r.archive.Header.Origin == "" {
+	if !replace || r.archive.Header.Lineage == "" {
 		return why
 	}
 	t, err := s.Open(ctx, r.name)
-	if err != nil || t.Origin() != r.archive.Header.Origin {
+	if err != nil || t.Origin() != r.archive.Header.Lineage {
 		return why // what cannot be opened cannot say whose it is
 	}
 	return t.Paused()

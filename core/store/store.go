@@ -136,7 +136,7 @@ func (s *Store) Read(ctx context.Context, fn func(document.Tx) error) error {
 
 // View implements document.Store. A transaction that only read is committed, too:
 // what it has told is true only then.
-func (s *Store) View(ctx context.Context, habit *document.Habit, fn func(document.Tx) error) error {
+func (s *Store) View(ctx context.Context, history *document.ViewHistory, fn func(document.Tx) error) error {
 	if err := s.gate.enter(); err != nil {
 		return err
 	}
@@ -144,10 +144,10 @@ func (s *Store) View(ctx context.Context, habit *document.Habit, fn func(documen
 	var trial document.Trial
 	var t *tx
 	err := s.retry(ctx, time.Now().Add(s.retryFor), &trial, func() (class, error) {
-		t = &tx{s: s, kind: viewing, moment: true, glance: habit.Once() && t == nil}
+		t = &tx{s: s, kind: viewing, moment: true, glance: history.Once() && t == nil}
 		t.aside.Begin(&trial)
 		err := s.runAlone(ctx, t, fn)
-		habit.Asked(t.asked)
+		history.Asked(t.asked)
 		return t.why, err
 	})
 	if !errors.Is(err, document.ErrReadOnly) { // it will be run with a writer

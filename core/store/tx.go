@@ -51,7 +51,7 @@ type tx struct {
 	why     class // of failed
 	depth   int   // of savepoints
 	after   []func()
-	aside   document.Aside
+	aside   document.SideEffects
 	trial   document.Trial // of what Read runs
 }
 
@@ -395,8 +395,8 @@ func savepointAt(depth int) marks {
 	return newMarks(depth)
 }
 
-// Aside implements document.Tx.
-func (t *tx) Aside() *document.Aside { return &t.aside }
+// SideEffects implements document.Tx.
+func (t *tx) SideEffects() *document.SideEffects { return &t.aside }
 
 // AfterCommit implements document.Tx.
 func (t *tx) AfterCommit(fn func()) { t.after = append(t.after, fn) }

@@ -37,7 +37,7 @@ func (t *Tenant) Backup(ctx context.Context, passphrase string, f io.WriteSeeker
 		return nil, err
 	}
 	return backup.Write(ctx, f, from, backup.Options{
-		Header: backup.Header{Site: t.Site.Name, Version: t.c.Version, DataFormat: state.Format, DataReader: state.Reader, Origin: state.Origin},
+		Header: backup.Header{Site: t.Site.Name, Version: t.c.Version, DataFormat: state.Format, DataReader: state.Reader, Lineage: state.Lineage},
 		Config: config, Key: key, Passphrase: passphrase, Work: t.c.PassphraseWork, Now: t.c.Now, Tell: tell,
 	})
 }

@@ -40,7 +40,7 @@ func (t *Tenant) ResetLink(ctx context.Context, user, site string) (link string,
 	if site == "" {
 		return "", 0, fault.Invalid("", "The site's configuration names neither host_name nor hosts: say where the site is with --url")
 	}
-	reset, err := t.Auth.NewReset(ctx, user, auth.Origin{})
+	reset, err := t.Auth.NewReset(ctx, user, auth.Remote{})
 	if err != nil {
 		return "", 0, err
 	}

@@ -106,7 +106,7 @@ func (t *Tenant) openPeople() {
 		Store: t.Store, Catalog: t.catalog, Documents: t.documents, Secret: t.Site.Secret,
 		Now: t.Site.Now, Auth: t.Auth, Pages: t.web, Name: t.displayName, Base: t.base, Logger: t.log,
 		Ours: t.ours, Egress: t.c.Egress, PrivateHosts: func() []string { return t.Site.Config().PrivateHosts() },
-		Origin: func(r *http.Request) auth.Origin { return web.Origin(r.RemoteAddr, r.Header) },
+		Remote: func(r *http.Request) auth.Remote { return web.Remote(r.RemoteAddr, r.Header) },
 		Count: func(ctx context.Context, limit int64, address string) error {
 			return t.limiter.Count(ctx, ratelimit.CallLimit{Limit: limit, Period: time.Hour}, oauth.Prefix+"register_client", address)
 		},
@@ -157,7 +157,7 @@ func (t *Tenant) openDocuments() error {
 	}
 	hooks = append(hooks, auth.Cascade(t.documents, guests), document.Platform(t.OAuth.Reveal()))
 	t.Documents = document.NewService(document.ServiceConfig{
-		Store: t.Store, Catalog: t.catalog, Hooks: hooks, Beyond: t.Files, Sealer: t.Site.Secret, Now: t.Site.Now, Logger: t.log,
+		Store: t.Store, Catalog: t.catalog, Hooks: hooks, ExtraAccess: t.Files, Sealer: t.Site.Secret, Now: t.Site.Now, Logger: t.log,
 		Reserved: doctypes.Reserved, Protection: protection, RefuseUnknown: func() bool { return t.Site.Config().RefusesUnknown() },
 		MaxAnswer: func() int { return t.Site.Config().MaxAnswerSize() },
 	})

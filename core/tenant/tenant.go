@@ -90,7 +90,7 @@ func (t *Tenant) Formats() (from, now int64) { return t.format.From(), t.found.F
 
 // Origin is the mark of the site that this one was made of by restoring an archive,
 // or of itself; migration.State has it.
-func (t *Tenant) Origin() string { return t.found.Origin }
+func (t *Tenant) Origin() string { return t.found.Lineage }
 
 // Identity is that of the database, and of no other.
 func (t *Tenant) Identity() string { return t.found.Identity }

@@ -56,7 +56,7 @@ func (p *Pages) endSession(w http.ResponseWriter, r *http.Request) error {
 	if id == "" && auth.BroughtSession(r) != "" {
 		return nil
 	}
-	if err := p.auth.Logout(r.Context(), id, origin(r)); err != nil {
+	if err := p.auth.Logout(r.Context(), id, remote(r)); err != nil {
 		return err
 	}
 	ClearCookies(w.Header(), r)
@@ -64,7 +64,7 @@ func (p *Pages) endSession(w http.ResponseWriter, r *http.Request) error {
 }
 
 func attempt(r *http.Request, user, password string) auth.Attempt {
-	return auth.Attempt{User: user, Password: password, From: origin(r), Session: auth.BroughtSession(r)}
+	return auth.Attempt{User: user, Password: password, From: remote(r), Session: auth.BroughtSession(r)}
 }
 
 func sendJSON(w http.ResponseWriter, v any) error {

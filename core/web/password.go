@@ -40,7 +40,7 @@ func (p *Pages) ServeUpdate(w http.ResponseWriter, r *http.Request, caller *iden
 		if err := p.auth.TrustedOrigin(r); err != nil {
 			return err
 		}
-		if _, err := p.auth.FinishReset(r.Context(), key, password, origin(r)); err != nil {
+		if _, err := p.auth.FinishReset(r.Context(), key, password, remote(r)); err != nil {
 			return err
 		}
 		ClearCookies(w.Header(), r)
@@ -51,7 +51,7 @@ func (p *Pages) ServeUpdate(w http.ResponseWriter, r *http.Request, caller *iden
 	}
 	old, _ := get("old_password").(string)
 	err := p.auth.ChangePassword(r.Context(), auth.Change{
-		User: caller.User, Old: old, New: password, From: origin(r), Session: auth.SessionID(r),
+		User: caller.User, Old: old, New: password, From: remote(r), Session: auth.SessionID(r),
 	})
 	if err != nil {
 		return err

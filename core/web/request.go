@@ -20,13 +20,13 @@ type requestKey struct{}
 // Begin makes a context that knows where the request came from.
 func Begin(ctx context.Context, r *http.Request) context.Context {
 	v := &request{r: r}
-	return auth.WithOrigin(context.WithValue(ctx, requestKey{}, v), v)
+	return auth.WithRequest(context.WithValue(ctx, requestKey{}, v), v)
 }
 
-// Origin implements auth.From.
-func (v *request) Origin() auth.Origin { return origin(v.r) }
+// Remote implements auth.Request.
+func (v *request) Remote() auth.Remote { return remote(v.r) }
 
-// Used implements auth.From.
+// Used implements auth.Request.
 func (v *request) Used(session string, lives time.Duration) { v.session, v.lives = session, lives }
 
 // RenewSession has the browser keep the cookie of a session that the request of

@@ -78,7 +78,7 @@ func (p *Pages) serveReset(w http.ResponseWriter, r *http.Request) error {
 	}
 	password, err := typedTwice(r)
 	if err == nil {
-		_, err = p.auth.FinishReset(r.Context(), v.Key, password, origin(r))
+		_, err = p.auth.FinishReset(r.Context(), v.Key, password, remote(r))
 	}
 	if err == nil {
 		ClearCookies(w.Header(), r)
@@ -119,7 +119,7 @@ func (p *Pages) serveChange(w http.ResponseWriter, r *http.Request, caller *iden
 	password, err := typedTwice(r)
 	if err == nil {
 		err = p.auth.ChangePassword(r.Context(), auth.Change{
-			User: caller.User, Old: r.PostForm.Get("old"), New: password, From: origin(r), Session: auth.SessionID(r),
+			User: caller.User, Old: r.PostForm.Get("old"), New: password, From: remote(r), Session: auth.SessionID(r),
 		})
 	}
 	if err != nil {

@@ -50,7 +50,7 @@ func TestForgotPage(t *testing.T) {
 
 func TestResetPage(t *testing.T) {
 	each(t, func(t *testing.T, s *sitetest.Server, _ *clock) {
-		reset, err := s.Tenant.Auth.NewReset(t.Context(), jane, auth.Origin{})
+		reset, err := s.Tenant.Auth.NewReset(t.Context(), jane, auth.Remote{})
 		if err != nil {
 			t.Fatal(err)
 		}

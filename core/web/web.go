@@ -32,13 +32,13 @@ const (
 // satisfies it.
 type Auth interface {
 	Login(ctx context.Context, a auth.Attempt) (*auth.Login, error)
-	Logout(ctx context.Context, session string, from auth.Origin) error
+	Logout(ctx context.Context, session string, from auth.Remote) error
 	SameOrigin(r *http.Request) error
 	TrustedOrigin(r *http.Request) error
 	CSRFToken(ctx context.Context, r *http.Request) (string, error)
 
 	CheckReset(ctx context.Context, key string) (user string, err error)
-	FinishReset(ctx context.Context, key, password string, from auth.Origin) (user string, err error)
+	FinishReset(ctx context.Context, key, password string, from auth.Remote) (user string, err error)
 	ChangePassword(ctx context.Context, c auth.Change) error
 }
 
@@ -133,15 +133,15 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 	return p.sendOn(w, homePath)
 }
 
-// Origin is where a request comes from, of its remote address and headers.
-func Origin(address string, h http.Header) auth.Origin {
+// Remote is where a request comes from, of its remote address and headers.
+func Remote(address string, h http.Header) auth.Remote {
 	if host, _, err := net.SplitHostPort(address); err == nil {
 		address = host
 	}
-	return auth.Origin{Address: address, Agent: h.Get("User-Agent")}
+	return auth.Remote{Address: address, Agent: h.Get("User-Agent")}
 }
 
-func origin(r *http.Request) auth.Origin { return Origin(r.RemoteAddr, r.Header) }
+func remote(r *http.Request) auth.Remote { return Remote(r.RemoteAddr, r.Header) }
 
 // home is where a user goes after logging in: to the desk, or to the site.
 func home(caller *identity.Caller) string {

@@ -113,7 +113,7 @@ func last(call *method.Call, fn func()) {
 		fn()
 		return
 	}
-	call.Tx.Aside().Last(fn)
+	call.Tx.SideEffects().Last(fn)
 }
 
 // located puts the plugin, its version and the export outside the guest's

@@ -171,7 +171,7 @@ func (s *Site) managing(name, description string, fn func(context.Context, *meth
 		answer, err := manage(ctx, call)
 		if call.Parent != nil && call.Tx != nil && err != nil {
 			// Written down when the transaction that the plugin is in has ended.
-			call.Tx.Aside().Last(func() {
+			call.Tx.SideEffects().Last(func() {
 				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteWait)
 				defer cancel()
 				if err := s.noteRefusal(ctx, call.Caller, call.Args.Text("plugin"), err); err != nil {

@@ -40,7 +40,7 @@ func (st *State) late() time.Duration {
 	if st.call.Tx == nil {
 		return 0
 	}
-	return st.call.Tx.Aside().Trial().Late()
+	return st.call.Tx.SideEffects().Trial().Late()
 }
 
 // draw fills b with random bytes that every run of the transaction draws, and
@@ -49,7 +49,7 @@ func (st *State) draw(b []byte) bool {
 	if st == nil || st.call.Tx == nil {
 		return false
 	}
-	st.call.Tx.Aside().Trial().Random(b)
+	st.call.Tx.SideEffects().Trial().Random(b)
 	return true
 }
 

@@ -79,7 +79,7 @@ func (st *State) callOut(name string, dst []byte, in *outgoing, send func(*HTTPR
 		if err := st.call.Tx.Pause(st.base); err != nil {
 			return nil, err
 		}
-		st.call.Tx.Aside().Trial().Spend()
+		st.call.Tx.SideEffects().Trial().Spend()
 	}
 	answer, err := send(r)
 	if err != nil {

@@ -31,7 +31,7 @@ type KVRun interface {
 	Keep()
 }
 
-// kvKey finds the KVRun of a plugin in a document.Aside.
+// kvKey finds the KVRun of a plugin in a document.SideEffects.
 type kvKey struct{ plugin string }
 
 // withKV runs fn with what the plugin has kept, in this call and before. The calls
@@ -43,7 +43,7 @@ func (st *State) withKV(fn func(KVRun) error) error {
 		defer kept.Keep()
 		return fn(kept)
 	}
-	aside := st.call.Tx.Aside()
+	aside := st.call.Tx.SideEffects()
 	return fn(aside.Value(kvKey{st.plugin.Name}, func() any {
 		kept := begin()
 		aside.Last(kept.(KVRun).Keep)

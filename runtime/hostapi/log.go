@@ -102,7 +102,7 @@ func (st *State) emit(logger *slog.Logger, line slog.Record, length int) {
 		done()
 		return
 	}
-	aside := st.call.Tx.Aside()
+	aside := st.call.Tx.SideEffects()
 	p := aside.Value(pendingKey{}, func() any { return new(pending) }).(*pending)
 	if p.full {
 		return

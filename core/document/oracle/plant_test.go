@@ -156,7 +156,7 @@ func (s planted) Read(ctx context.Context, fn func(document.Tx) error) error {
 	return s.Store.Read(ctx, func(tx document.Tx) error { return fn(plantedTx{tx, s.hole}) })
 }
 
-func (s planted) View(ctx context.Context, _ *document.Habit, fn func(document.Tx) error) error {
+func (s planted) View(ctx context.Context, _ *document.ViewHistory, fn func(document.Tx) error) error {
 	return s.Store.View(ctx, nil, func(tx document.Tx) error { return fn(plantedTx{tx, s.hole}) })
 }
 

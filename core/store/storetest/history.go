@@ -33,9 +33,9 @@ type Historian struct {
 	t     testing.TB
 	dt    *doctype.DocType
 	sc    *doctype.Schema
-	next  atomic.Int64   // value
-	habit document.Habit // of transactions that only read
-	epoch atomic.Int64   // of the keys: lists that grew long are left
+	next  atomic.Int64         // value
+	habit document.ViewHistory // of transactions that only read
+	epoch atomic.Int64         // of the keys: lists that grew long are left
 
 	mu      sync.Mutex
 	history []judge.Txn

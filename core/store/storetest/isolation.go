@@ -284,12 +284,12 @@ func oneMoment(t *testing.T, s *site) {
 			}
 		}()
 	}()
-	habits := []*document.Habit{nil, {}, {}}
+	habits := []*document.ViewHistory{nil, {}, {}}
 	together(t, len(habits), func(n int) error {
 		for range 300 {
 			habit := habits[n]
 			if n == 2 {
-				habit = new(document.Habit) // it has to learn each time
+				habit = new(document.ViewHistory) // it has to learn each time
 			}
 			err := s.View(t.Context(), habit, func(tx document.Tx) error {
 				for range 2 {
@@ -318,7 +318,7 @@ func oneMoment(t *testing.T, s *site) {
 // habits: a view that asks once is not run again; one that does after all is run
 // anew, whatever it makes of the error, and from then on sees one moment at once.
 func habits(t *testing.T, s *site) {
-	var habit document.Habit
+	var habit document.ViewHistory
 	view := func(asks, pauseAfter int) (runs int) {
 		t.Helper()
 		err := s.View(t.Context(), &habit, func(tx document.Tx) error {

@@ -50,14 +50,14 @@ func New(c Config) *Service { return &Service{c: c, asked: make(chan wish, maxWa
 // up after the answer, so neither the answer nor its time tells.
 type wish struct {
 	typed string
-	from  auth.Origin
+	from  auth.Remote
 	site  string // origin of the links
 }
 
 // Ask takes the wish for a reset. Errors: those of auth.Service.AskReset;
 // Unavailable when too many wait.
 func (s *Service) Ask(ctx context.Context, r *http.Request, typed string) error {
-	from := web.Origin(r.RemoteAddr, r.Header)
+	from := web.Remote(r.RemoteAddr, r.Header)
 	if err := s.c.Auth.AskReset(ctx, typed, from); err != nil {
 		return err
 	}

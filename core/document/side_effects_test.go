@@ -14,7 +14,7 @@ import (
 func TestTrial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var trial, other document.Trial
-		var aside document.Aside
+		var aside document.SideEffects
 		draw := func(of *document.Trial, sizes ...int) (all []byte) {
 			aside.Begin(of)
 			for _, n := range sizes {
@@ -43,7 +43,7 @@ func TestTrial(t *testing.T) {
 // TestAside: what is left for the end is done in order, once, and only of the last run.
 func TestAside(t *testing.T) {
 	var trial document.Trial
-	var aside document.Aside
+	var aside document.SideEffects
 	var done []int
 	for run := range 2 {
 		aside.Begin(&trial)

@@ -13,7 +13,7 @@ type Change struct {
 	User    string
 	Old     string
 	New     string
-	From    Origin
+	From    Remote
 	Session string // the session it came with, which stays; may be empty
 }
 

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// Aside is what one run of a function given to a Store does besides its Tx: the
+// SideEffects is what one run of a function given to a Store does besides its Tx: the
 // lines it logs, what it keeps in memory, what is counted of it. A Store may run
 // the function again; of the runs before the last nothing may be seen. It belongs
 // to the goroutine of its Tx.
-type Aside struct {
+type SideEffects struct {
 	trial *Trial
 	last  []func()
 	kept  map[any]any
 }
 
 // Begin is called by the Store before each run.
-func (a *Aside) Begin(t *Trial) {
-	*a = Aside{trial: t}
+func (a *SideEffects) Begin(t *Trial) {
+	*a = SideEffects{trial: t}
 	t.begin()
 }
 
 // Last has fn called once it is certain that the function is not run again,
 // whether what it wrote is stored or not. The functions are called in the order
 // in which they were given.
-func (a *Aside) Last(fn func()) { a.last = append(a.last, fn) }
+func (a *SideEffects) Last(fn func()) { a.last = append(a.last, fn) }
 
 // Value returns what this run keeps under a key; the first time, what make returns.
-func (a *Aside) Value(key any, make func() any) any {
+func (a *SideEffects) Value(key any, make func() any) any {
 	v, ok := a.kept[key]
 	if !ok {
 		if a.kept == nil {
@@ -42,10 +42,10 @@ func (a *Aside) Value(key any, make func() any) any {
 }
 
 // Kept is what Value has made, or nil.
-func (a *Aside) Kept(key any) any { return a.kept[key] }
+func (a *SideEffects) Kept(key any) any { return a.kept[key] }
 
 // End is called by the Store when this run was the last.
-func (a *Aside) End() {
+func (a *SideEffects) End() {
 	last := a.last
 	a.last = nil
 	for _, fn := range last {
@@ -54,11 +54,11 @@ func (a *Aside) End() {
 }
 
 // Trial is what the runs have in common.
-func (a *Aside) Trial() *Trial { return a.trial }
+func (a *SideEffects) Trial() *Trial { return a.trial }
 
 // Continue makes this run another one of a trial that began with another function
 // of the Store: a method that turns out to write is run again with a writer.
-func (a *Aside) Continue(t *Trial) {
+func (a *SideEffects) Continue(t *Trial) {
 	if t != nil && a.trial != t {
 		*a.trial = *t
 		a.trial.begin()

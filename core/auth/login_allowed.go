@@ -9,7 +9,7 @@ import (
 // admit refuses a user whose password is right but who may not log in: a
 // disabled one, one outside the hours of login_after and login_before, one at
 // another address than restrict_ip allows. Only who knows the password is told.
-func (s *Service) admit(user *doctype.Document, from Origin) error {
+func (s *Service) admit(user *doctype.Document, from Remote) error {
 	if !user.Bool("enabled") || isPlugin(user) {
 		return refusal("User disabled or missing")
 	}

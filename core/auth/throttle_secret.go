@@ -12,7 +12,7 @@ import (
 // An error that failed says is a wrong secret counts against the two together:
 // whoever guesses at somebody's secret locks out nobody at another address. The
 // settings are those of failed logins.
-func (s *Service) Guess(ctx context.Context, what, name string, from Origin, try func() error, failed func(error) bool) error {
+func (s *Service) Guess(ctx context.Context, what, name string, from Remote, try func() error, failed func(error) bool) error {
 	culprit := hex.EncodeToString(s.secret.MAC(what, name+" "+network(from.Address)))
 	if err := s.checkLocked(ctx, [2]string{culprit, culprit}); err != nil {
 		return err
