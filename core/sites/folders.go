@@ -328,16 +328,6 @@ func (f *folders) Erase(ctx context.Context, name string) (int, error) {
 	return 0, os.RemoveAll(moved.Folder)
 }
 
-// settle waits until every server has let go of a site that is gone.
-func settle(ctx context.Context) error {
-	select {
-	case <-time.After(2 * pollEvery):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // Tend implements Registry: a file says when it was done.
 func (f *folders) Tend(_ context.Context, r *Record) (bool, error) {
 	file := filepath.Join(f.Site(r.Name), ".tended")

@@ -8,12 +8,8 @@ import (
 	"armature/core/tenant"
 )
 
-// tendEvery is how often a site has its housekeeping done, and lookEvery how
-// often it is looked whose is due.
-const (
-	tendEvery = 24 * time.Hour
-	lookEvery = time.Minute
-)
+// lookEvery is how often it is looked whose housekeeping is due.
+const lookEvery = time.Minute
 
 // Tend does the housekeeping of every site once a day until ctx ends: what
 // crashes have left behind is removed, and what is past use. A site that sleeps is

@@ -13,10 +13,6 @@ import (
 	"armature/core/store"
 )
 
-// brokenOff is how old a site is that was not made, or erased, to its end and that
-// nobody can be at work on any more.
-const brokenOff = 24 * time.Hour
-
 // putBack is how long it may take to undo what was interrupted.
 const putBack = 10 * time.Second
 

@@ -18,9 +18,6 @@ import (
 	"armature/core/tenant"
 )
 
-// pollEvery is how often the set looks for what other processes have changed.
-const pollEvery = time.Second
-
 // DefaultIdle is how long a site stays open without a request.
 const DefaultIdle = 5 * time.Minute
 

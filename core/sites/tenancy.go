@@ -2,6 +2,8 @@ package sites
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -42,6 +44,34 @@ func (s *Set) newTenancy(ctx context.Context, e *entry, r *Record) (_ *tenancy, 
 	}
 	s.noteDatabase(t)
 	return t, nil
+}
+
+// noteDatabase notes in the folder of a site which database it has. On PostgreSQL a
+// machine may have no folder.
+func (s *Set) noteDatabase(t *tenancy) {
+	dir := t.Home().Dir
+	if _, err := os.Stat(dir); err != nil {
+		return
+	}
+	if err := (marker{Identity: t.Identity()}).note(dir); err != nil {
+		t.Log().Error("note that the site has a database", "error", err)
+	}
+}
+
+// home is where a site keeps what it has, if it may be opened.
+func (s *Set) home(r *Record) (tenant.Home, error) {
+	if r.Broken != nil {
+		return tenant.Home{}, fmt.Errorf("open site %s: %w", r.Name, r.Broken)
+	}
+	lost := s.lost(r)
+	if lost != nil && databaseGone(r.Place) {
+		return tenant.Home{}, fmt.Errorf("open site %s: %w", r.Name, lost)
+	}
+	return tenant.Home{
+		Name: r.Name, Config: r.Config, Folder: r.Folder, Dir: s.c.Layout.Site(r.Folder),
+		Files: s.c.Layout.Files(r.Folder), Plugins: s.c.Layout.SitePlugins(r.Folder),
+		Database: r.Database, Schema: r.Schema, Lost: lost,
+	}, nil
 }
 
 // active reports whether changes of others were taken over lately, as they are
