@@ -2,11 +2,9 @@ package httpapi
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -64,10 +62,14 @@ func (a *arguments) methodArgs() method.Args {
 
 // readArguments reads the arguments once.
 func (x *exchange) readArguments() error {
-	if x.argsRead {
-		return nil
+	if !x.argsRead {
+		x.argsRead = true
+		x.argsError = x.parseArguments()
 	}
-	x.argsRead = true
+	return x.argsError
+}
+
+func (x *exchange) parseArguments() error {
 	body, err := x.readBody()
 	if err != nil {
 		return err
@@ -87,68 +89,14 @@ func (x *exchange) readArguments() error {
 }
 
 // argument is one argument of the request, whose body is read for it unless it
-// is a stream; nil when there is none, or it cannot be had.
+// is a stream; nil when there is none, or it cannot be had. Authentication asks
+// for it once it has found a session.
 func (x *exchange) argument(name string) any {
+	x.hasSession = true
 	if x.raw != nil && x.raw.Streams || x.readArguments() != nil {
 		return nil
 	}
 	return x.args.Get(name)
-}
-
-// limitBody lets no reader of the body past the site's limit.
-func (x *exchange) limitBody() {
-	if x.r.Body != nil && x.r.Body != http.NoBody {
-		x.whole = x.r.Body
-		x.r.Body = http.MaxBytesReader(x.w.ResponseWriter, x.whole, x.site.maxBody())
-	}
-}
-
-func (s *Site) maxBody() int64 {
-	if s.MaxBody > 0 {
-		return s.MaxBody
-	}
-	return DefaultMaxBody
-}
-
-// readBody reads the whole body and leaves it readable for whoever comes later.
-func (x *exchange) readBody() ([]byte, error) {
-	if x.r.Body == nil || x.r.Body == http.NoBody {
-		return nil, nil
-	}
-	if limit := x.site.maxBody(); x.r.ContentLength > limit {
-		return nil, tooLarge(limit)
-	}
-	body, err := readAll(x.r.Body, x.r.ContentLength)
-	if err != nil {
-		return nil, bodyError(err)
-	}
-	x.r.Body = io.NopCloser(bytes.NewReader(body))
-	return body, nil
-}
-
-// readAll reads a body. The length that the client claims is trusted only where
-// believing it costs little.
-func readAll(from io.Reader, length int64) ([]byte, error) {
-	if length <= 0 || length > 64<<10 {
-		return io.ReadAll(from)
-	}
-	body := make([]byte, length)
-	_, err := io.ReadFull(from, body) // net/http hands out no more than it claims
-	return body, err
-}
-
-func tooLarge(limit int64) error {
-	return fault.New(fault.TooLarge, "", "The request body is larger than %d bytes", limit)
-}
-
-// bodyError is what a failed read of the body means: too many bytes, or a
-// client that went away.
-func bodyError(err error) error {
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
-		return tooLarge(large.Limit)
-	}
-	return fault.Wrap(fault.BadRequest, "", err, "The request body could not be read")
 }
 
 // readBody takes the arguments out of a body. One without a content type is

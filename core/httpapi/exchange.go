@@ -35,9 +35,12 @@ type exchange struct {
 	raw        *route.Raw // the raw method the route leads to
 	path       string     // canonical path of the method the route leads to
 
-	whole    io.ReadCloser // the body before it was limited
-	args     arguments
-	argsRead bool
+	whole         io.ReadCloser // the body before it was limited
+	args          arguments
+	argsRead      bool
+	argsError     error
+	authenticated bool
+	hasSession    bool // the request is that of a session, which is still to show that a page of ours made it
 }
 
 // verb is the request's verb; HEAD is a GET whose body net/http drops.

@@ -114,6 +114,11 @@ func (x *exchange) handler() (func() error, error) {
 		return nil, errNoRoute
 	}
 	if x.route.kind == page && x.r.URL.Path == "/" {
+		if x.r.ContentLength < 0 || x.r.ContentLength > x.maxBody() {
+			if err := x.authenticate(); err != nil { // the method is named in what may be read only then
+				return nil, err
+			}
+		}
 		name, err := x.oldCommand()
 		if err != nil {
 			return nil, err

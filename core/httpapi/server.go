@@ -110,8 +110,7 @@ func (x *exchange) run() error {
 		return err
 	}
 	if !x.leavesCredentials() {
-		if x.caller, err = x.site.Authenticate(x.ctx, x.r, x.argument); err != nil {
-			x.caller = anonymous
+		if err := x.authenticate(); err != nil {
 			return err
 		}
 	}
@@ -119,6 +118,18 @@ func (x *exchange) run() error {
 		return err
 	}
 	return handle()
+}
+
+// authenticate finds out, once, whom the request is from.
+func (x *exchange) authenticate() (err error) {
+	if x.authenticated {
+		return nil
+	}
+	caller, err := x.site.Authenticate(x.ctx, x.r, x.argument)
+	if err == nil {
+		x.caller, x.authenticated = caller, true
+	}
+	return err
 }
 
 // request is the request with the context of the exchange, for what serves a

@@ -12,10 +12,6 @@ import (
 	"armature/core/route"
 )
 
-// DefaultMaxBody is the most bytes a request body may have where the site sets
-// no other limit.
-const DefaultMaxBody = 25 << 20
-
 // Sites finds the site a request is for.
 type Sites interface {
 	// Acquire returns the site that answers the host (lower case, without port)
@@ -74,7 +70,8 @@ type Site struct {
 	// refused learns whom to ask for better ones (RFC 9728); nil or empty: none.
 	ResourceMetadata func(r *http.Request) string
 
-	MaxBody    int64    // bytes of a request body; 0: DefaultMaxBody
-	HideTraces bool     // System Settings: allow_error_traceback is off
-	Origins    []string // site setting allow_cors: origins, or "*", which lets no cookies in
+	MaxBody      int64    // bytes of a request body; 0: DefaultMaxBody
+	MaxGuestBody int64    // the same of who has shown no credentials; 0: DefaultMaxGuestBody
+	HideTraces   bool     // System Settings: allow_error_traceback is off
+	Origins      []string // site setting allow_cors: origins, or "*", which lets no cookies in
 }

@@ -26,7 +26,8 @@ type Config struct {
 	location    *time.Location
 	maxFileSize int64
 
-	maxAnswerSize int
+	maxAnswerSize    int
+	maxGuestBodySize int64
 
 	aliases map[string]string
 	origins []string
@@ -146,6 +147,10 @@ func (c *Config) MaxFileSize() int64 {
 	return c.maxFileSize
 }
 
+// MaxGuestBodySize is the most bytes of a request body of who is not logged in;
+// 0: nothing is set.
+func (c *Config) MaxGuestBodySize() int64 { return c.maxGuestBodySize }
+
 // The bounds of max_answer_size, and what it is when nothing is set, in bytes.
 const (
 	DefaultMaxAnswerSize = 32 << 20
@@ -227,6 +232,13 @@ func readTimeZone(c *Config, value json.RawMessage) error {
 
 func readMaxFileSize(c *Config, value json.RawMessage) error {
 	if err := json.Unmarshal(value, &c.maxFileSize); err != nil || c.maxFileSize <= 0 {
+		return fmt.Errorf("must be a number of bytes above 0")
+	}
+	return nil
+}
+
+func readMaxGuestBodySize(c *Config, value json.RawMessage) error {
+	if err := json.Unmarshal(value, &c.maxGuestBodySize); err != nil || c.maxGuestBodySize <= 0 {
 		return fmt.Errorf("must be a number of bytes above 0")
 	}
 	return nil

@@ -49,6 +49,8 @@ var settings = []Setting{
 		Meaning: "The most bytes of an answer, of a list above all, and of a document with its rows; files are not counted."},
 	{Key: "max_file_size", Kind: Count, Default: "26214400", Since: first, read: readMaxFileSize,
 		Meaning: "The most bytes of an uploaded file and of a request's body."},
+	{Key: "max_guest_body_size", Kind: Count, Default: "1048576", Since: 8, read: readMaxGuestBodySize,
+		Meaning: "The most bytes of a request's body of people and programs that are not logged in; uploads that guests are allowed have max_file_size."},
 	{Key: "method_aliases", Kind: Object, Since: first, read: readAliases,
 		Meaning: "What paths of methods may begin with, and what that stands for: {\"oldbrand.\": \"framework.\"}."},
 	{Key: "password_reset_limit", Kind: Count, Default: "3", Since: first,

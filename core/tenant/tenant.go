@@ -136,7 +136,7 @@ func (t *Tenant) publish() {
 		Limiter:      t.limiter,
 
 		AllowOrigin: t.OAuth.AllowOrigin, ResourceMetadata: t.OAuth.ResourceMetadata,
-		MaxBody: config.MaxFileSize(), Origins: config.Origins(),
+		MaxBody: config.MaxFileSize(), MaxGuestBody: config.MaxGuestBodySize(), Origins: config.Origins(),
 	})
 }
 

@@ -244,9 +244,16 @@ func (s *Server) Twin(t testing.TB) *Server {
 }
 
 func (s *Server) serve(t testing.TB, trusted proxy.Trusted) string {
-	srv := httptest.NewServer(httpapi.New(httpapi.Config{Sites: s.set, Ready: s.set.Ready, Proxies: trusted}))
+	srv := httptest.NewServer(s.handler(trusted))
 	t.Cleanup(srv.Close)
 	return srv.URL
+}
+
+// Handler answers requests as the server does, without a network.
+func (s *Server) Handler() http.Handler { return s.handler(proxy.Trusted{}) }
+
+func (s *Server) handler(trusted proxy.Trusted) http.Handler {
+	return httpapi.New(httpapi.Config{Sites: s.set, Ready: s.set.Ready, Proxies: trusted})
 }
 
 // Logged serves the same sites with an access log until stop is called.
