@@ -158,6 +158,20 @@ func (g *group) serve(cmd *cobra.Command) error {
 	if err := g.openSites(ctx, p, log); err != nil {
 		return err
 	}
+	settle(log)
+	defer onHangup(func() { g.reload(cmd, server, out) })()
+	handler := httpapi.New(httpapi.Config{
+		Sites: p.Set, Proxies: proxies, Logger: log, Access: out.access, Meter: metrics.NewHTTP(p.Guests.Metrics.Registry), Tracer: tracer,
+		Ready: readyUntilDrained(p, server),
+	})
+	if err := g.Say(map[string]any{"address": server.Addr(), "url": server.URL()}, "armature serves %s", server.URL()); err != nil {
+		return err
+	}
+	return server.Serve(ctx, p.Guests.Metrics.Beside(handler))
+}
+
+// settle gives back what the start has needed and serving does not.
+func settle(log *slog.Logger) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(heapGrowth)
 	}
@@ -167,21 +181,17 @@ func (g *group) serve(cmd *cobra.Command) error {
 	if err := forgetProgram(); err != nil {
 		log.Debug("the pages of the program that only the start needed stay in memory", "error", err)
 	}
-	defer onHangup(func() { g.reload(cmd, server, out) })()
+}
+
+// readyUntilDrained answers /readyz: a server that is shutting down is not ready.
+func readyUntilDrained(p *platform.Platform, server *serve.Server) func(context.Context) error {
 	ready := &readiness{check: p.Ready}
-	handler := p.Guests.Metrics.Beside(httpapi.New(httpapi.Config{
-		Sites: p.Set, Proxies: proxies, Logger: log, Access: out.access, Meter: metrics.NewHTTP(p.Guests.Metrics.Registry), Tracer: tracer,
-		Ready: func(ctx context.Context) error {
-			if server.Draining() {
-				return errors.New("the server is shutting down")
-			}
-			return ready.now(ctx)
-		},
-	}))
-	if err := g.Say(map[string]any{"address": server.Addr(), "url": server.URL()}, "armature serves %s", server.URL()); err != nil {
-		return err
+	return func(ctx context.Context) error {
+		if server.Draining() {
+			return errors.New("the server is shutting down")
+		}
+		return ready.now(ctx)
 	}
-	return server.Serve(ctx, handler)
 }
 
 // listening is how the server listens.
