@@ -144,6 +144,9 @@ func packaged(t *testing.T, sdk, command string, how ...string) string {
 	npm := Compiler(t, "npm", "apt-get install npm")
 	dir := filepath.Join(Root(t), "sdk", sdk)
 	bin := filepath.Join(dir, "node_modules", ".bin")
+	// Tests of other packages, and beside this one, want the same.
+	unlock := lock(t, filepath.Join(dir, "package.json"))
+	defer unlock()
 	if _, err := os.Stat(filepath.Join(bin, command)); err == nil {
 		return bin
 	}
