@@ -1,6 +1,7 @@
 # Everything here needs Go and nothing else, except what says so.
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+REVIVE := github.com/mgechev/revive@v1.13.0
 
 DATA     ?= data
 LISTEN   ?= 127.0.0.1:8000
@@ -35,7 +36,7 @@ race: ## the same with the race detector (needs a C compiler)
 	@.ci/test -race
 
 lint: ## gofmt, go vet for three systems, staticcheck
-	@STATICCHECK=$(STATICCHECK) .ci/lint
+	@STATICCHECK=$(STATICCHECK) REVIVE=$(REVIVE) .ci/lint
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@.ci/fuzz

@@ -37,15 +37,15 @@ func (c *conditions) resolve(dt *doctype.DocType, e query.Expr) (doctype.Where, 
 		}
 		return all, nil
 	case query.Or:
-		any := make(doctype.AnyOf, 0, len(e))
+		some := make(doctype.AnyOf, 0, len(e))
 		for _, part := range e {
 			w, err := c.resolve(dt, part)
 			if err != nil {
 				return nil, err
 			}
-			any = append(any, w)
+			some = append(some, w)
 		}
-		return any, nil
+		return some, nil
 	case query.Cond:
 		return c.along(dt, path(e.Ref), func(dt *doctype.DocType, name string) (doctype.Where, bool, error) { return c.compare(dt, name, e) })
 	case query.Has:

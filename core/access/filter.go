@@ -26,15 +26,15 @@ func (l *List) expr(e query.Expr) (doctype.Where, error) {
 		}
 		return all, nil
 	case query.Or:
-		any := make(doctype.AnyOf, 0, len(e))
+		some := make(doctype.AnyOf, 0, len(e))
 		for _, part := range e {
 			w, err := l.expr(part)
 			if err != nil {
 				return nil, err
 			}
-			any = append(any, w)
+			some = append(some, w)
 		}
-		return any, nil
+		return some, nil
 	case query.Cond:
 		return l.cond(e)
 	}

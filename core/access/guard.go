@@ -72,11 +72,11 @@ func (g *Guard) addWays() {
 
 // anyWay is that some rule lets a document pass.
 func (g *Guard) anyWay() doctype.AnyOf {
-	any := make(doctype.AnyOf, len(g.ways))
+	some := make(doctype.AnyOf, len(g.ways))
 	for i, w := range g.ways {
-		any[i] = w.where
+		some[i] = w.where
 	}
-	return any
+	return some
 }
 
 // rule is what one rule asks of a document.

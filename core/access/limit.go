@@ -54,17 +54,17 @@ func (l *limit) values(covering bool) []any {
 
 // where is the limit as a condition on documents.
 func (l *limit) where(r *Rights) doctype.Where {
-	any := doctype.AnyOf{l.named(r, l.field, false)}
+	some := doctype.AnyOf{l.named(r, l.field, false)}
 	if l.tree != nil {
-		any = append(any, l.below(r))
+		some = append(some, l.below(r))
 	}
 	if l.empty {
-		any = append(any, comparison(l.field, query.Is, false))
+		some = append(some, comparison(l.field, query.Is, false))
 	}
-	if len(any) == 1 {
-		return any[0]
+	if len(some) == 1 {
+		return some[0]
 	}
-	return any
+	return some
 }
 
 // named is that a field names a permitted document, or one that covers what is

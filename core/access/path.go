@@ -121,9 +121,9 @@ func (l *List) sight(target *doctype.DocType) (*Visibility, error) {
 }
 
 // tableOf finds the first table field whose rows are of the DocType.
-func (l *List) tableOf(doctype string) *doctype.Field {
+func (l *List) tableOf(typeName string) *doctype.Field {
 	for _, t := range l.dt.Tables {
-		if t.Options == doctype {
+		if t.Options == typeName {
 			return t
 		}
 	}
@@ -175,11 +175,11 @@ func at(join int, w doctype.Where) doctype.Where {
 		}
 		return all
 	case doctype.AnyOf:
-		any := make(doctype.AnyOf, len(w))
+		some := make(doctype.AnyOf, len(w))
 		for i, part := range w {
-			any[i] = at(join, part)
+			some[i] = at(join, part)
 		}
-		return any
+		return some
 	}
 	return nil
 }

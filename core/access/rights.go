@@ -42,7 +42,7 @@ const (
 // caller and the transaction of Rights. Whoever has no right on the DocType at all
 // is not let in by it.
 type ExtraAccess interface {
-	Covers(doctype string) bool
+	Covers(typeName string) bool
 	// Decide says whether the caller has a right on one document.
 	Decide(ctx context.Context, doc *doctype.Document, right Right) (Verdict, error)
 	// Seen says what the caller sees in lists: of what roles and shares show only what

@@ -24,7 +24,7 @@ type cascade struct {
 // cascaded is what goes with a user, and the field that names the user.
 var cascaded = []struct{ doctype, field string }{{"ToDo", "allocated_to"}, {"DocShare", "user"}}
 
-func (cascade) Handles(doctype string) bool { return doctype == "User" }
+func (cascade) Handles(typeName string) bool { return typeName == "User" }
 
 // RunsPlugins says whether plugins may hear of what is deleted along.
 func (c cascade) RunsPlugins(string) bool {

@@ -63,8 +63,8 @@ func (s *Service) shares(ctx context.Context, tx document.Tx, c *identity.Caller
 		Group: []doctype.Operand{shared},
 	}
 	return tx.Rows(ctx, sel, func(v []any) error {
-		if doctype, _ := v[0].(string); !slices.Contains(c.Shared, doctype) {
-			c.Shared = append(c.Shared, doctype)
+		if typeName, _ := v[0].(string); !slices.Contains(c.Shared, typeName) {
+			c.Shared = append(c.Shared, typeName)
 		}
 		return nil
 	})

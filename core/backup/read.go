@@ -31,8 +31,8 @@ type Archive struct {
 // Open reads a whole archive and compares everything in it with its manifest. An
 // archive that is damaged, cut or made by a newer version is refused with what is
 // wrong; another passphrase is ErrPassphrase.
-func Open(ctx context.Context, path, passphrase string, tell Progress) (*Archive, error) {
-	a := &Archive{path: path, passphrase: passphrase}
+func Open(ctx context.Context, file, passphrase string, tell Progress) (*Archive, error) {
+	a := &Archive{path: file, passphrase: passphrase}
 	c := &checker{a: a, tallies: map[string]*tally{}}
 	cover, err := a.each(ctx, "check", tell, c.entry)
 	if err != nil {

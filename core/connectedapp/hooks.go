@@ -54,8 +54,8 @@ type hooks struct {
 
 // Handles covers the package's documents, and users, whose connections go with
 // them.
-func (hooks) Handles(doctype string) bool {
-	return doctype == appName || doctype == cacheName || doctype == "User"
+func (hooks) Handles(typeName string) bool {
+	return typeName == appName || typeName == cacheName || typeName == "User"
 }
 
 func (hooks) RunsPlugins(string) bool { return false }

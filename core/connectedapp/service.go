@@ -99,8 +99,8 @@ func (s *Service) docType(name string) (*doctype.DocType, error) {
 }
 
 // read reads one document as it is now.
-func (s *Service) read(ctx context.Context, doctype, name string) (doc *doctype.Document, err error) {
-	dt, err := s.docType(doctype)
+func (s *Service) read(ctx context.Context, typeName, name string) (doc *doctype.Document, err error) {
+	dt, err := s.docType(typeName)
 	if err != nil {
 		return nil, err
 	}

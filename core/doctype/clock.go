@@ -19,12 +19,12 @@ const (
 // because time.Time.AppendFormat parses its layout on every call.
 func AppendTime(dst []byte, t time.Time) []byte {
 	year, month, day := t.Date()
-	hour, min, sec := t.Clock()
+	hour, minute, sec := t.Clock()
 	dst = appendPadded(dst, year, 4)
 	dst = appendPadded(append(dst, '-'), int(month), 2)
 	dst = appendPadded(append(dst, '-'), day, 2)
 	dst = appendPadded(append(dst, ' '), hour, 2)
-	dst = appendPadded(append(dst, ':'), min, 2)
+	dst = appendPadded(append(dst, ':'), minute, 2)
 	dst = appendPadded(append(dst, ':'), sec, 2)
 	return appendPadded(append(dst, '.'), t.Nanosecond()/1000, 6)
 }

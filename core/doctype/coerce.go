@@ -72,9 +72,9 @@ func CoerceText(f *Field, v any) (any, error) {
 	if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
 		return nil, fault.Invalid("DataError", "%s holds bytes that are not text", f.Title())
 	}
-	if max := f.MaxLength(); max > 0 && len(s) > max && utf8.RuneCountInString(s) > max {
+	if most := f.MaxLength(); most > 0 && len(s) > most && utf8.RuneCountInString(s) > most {
 		return nil, fault.Invalid("CharacterLengthExceededError",
-			"%s: the value is too big, at most %d characters are allowed", f.Title(), max)
+			"%s: the value is too big, at most %d characters are allowed", f.Title(), most)
 	}
 	return s, nil
 }

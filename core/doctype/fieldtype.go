@@ -168,8 +168,8 @@ func (f *Field) JSONSchema() map[string]any {
 	if f.Numbered {
 		return map[string]any{"type": "integer"}
 	}
-	if max := f.MaxLength(); max > 0 && f.Kind == Text {
-		s["maxLength"] = max
+	if most := f.MaxLength(); most > 0 && f.Kind == Text {
+		s["maxLength"] = most
 	}
 	if say := f.typ().schema; say != nil {
 		say(f, s)

@@ -31,9 +31,9 @@ func (f *Field) Check(v any, where string) error {
 		}
 	case string:
 		// Hooks may have put a value that never went through Coerce.
-		if max := f.MaxLength(); max > 0 && len(v) > max && utf8.RuneCountInString(v) > max {
+		if most := f.MaxLength(); most > 0 && len(v) > most && utf8.RuneCountInString(v) > most {
 			return fault.Invalid("CharacterLengthExceededError",
-				"%s%s: the value is too big, at most %d characters are allowed", where, f.Title(), max)
+				"%s%s: the value is too big, at most %d characters are allowed", where, f.Title(), most)
 		}
 		if v == "" {
 			return nil

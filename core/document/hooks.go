@@ -45,7 +45,7 @@ type Event struct {
 // ExtraAccess is access.ExtraAccess for any caller and transaction. core/file satisfies it
 // for File, which goes with the field it is attached to.
 type ExtraAccess interface {
-	Covers(doctype string) bool
+	Covers(typeName string) bool
 	// Decide says whether the caller has a right on one document.
 	Decide(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document, right access.Right) (access.Verdict, error)
 	// Seen says what a caller sees in lists: of what roles and shares show only what
@@ -61,10 +61,10 @@ type ExtraAccess interface {
 type Hooks interface {
 	// Handles reports whether Run does anything for some event of the DocType.
 	// It is asked on every write and must be cheap.
-	Handles(doctype string) bool
+	Handles(typeName string) bool
 	// RunsPlugins reports whether the hooks of the DocType run code that is not the
 	// platform's own, or reach the network: such a write takes a transaction of
 	// its own.
-	RunsPlugins(doctype string) bool
+	RunsPlugins(typeName string) bool
 	Run(ctx context.Context, ev *Event) error
 }

@@ -10,8 +10,8 @@ import (
 	"armature/core/identity"
 )
 
-func (s *Service) discard(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) (*doctype.Document, error) {
-	before, err := s.get(ctx, tx, caller, doctype, name, access.Write, true)
+func (s *Service) discard(ctx context.Context, tx Tx, caller *identity.Caller, typeName, name string) (*doctype.Document, error) {
+	before, err := s.get(ctx, tx, caller, typeName, name, access.Write, true)
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +82,12 @@ func (s *Service) save(ctx context.Context, tx Tx, caller *identity.Caller, doc,
 // commentName is the DocType that keeps what is said about documents.
 const commentName = "Comment"
 
-func (s *Service) addComment(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name, kind, text string) (*doctype.Document, error) {
+func (s *Service) addComment(ctx context.Context, tx Tx, caller *identity.Caller, typeName, name, kind, text string) (*doctype.Document, error) {
 	dt, err := s.lookup(commentName)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.get(ctx, tx, caller, doctype, name, access.Read, false); err != nil {
+	if _, err := s.get(ctx, tx, caller, typeName, name, access.Read, false); err != nil {
 		return nil, err
 	}
 	if caller.Frame != nil { // whose plugin has to be granted it; a token that reads may comment
@@ -96,7 +96,7 @@ func (s *Service) addComment(ctx context.Context, tx Tx, caller *identity.Caller
 		}
 	}
 	values := map[string]any{
-		"reference_doctype": doctype, "reference_name": name, "content": text,
+		"reference_doctype": typeName, "reference_name": name, "content": text,
 		"comment_by": caller.FullName, "comment_email": caller.User,
 	}
 	if kind != "" {

@@ -76,8 +76,8 @@ func literalParts(prefix string, dt *doctype.DocType) []seriesPart {
 // namingRules makes every process load a changed rule.
 type namingRules struct{ s *Service }
 
-func (namingRules) Handles(doctype string) bool { return doctype == NamingRuleName }
-func (namingRules) RunsPlugins(string) bool     { return false }
+func (namingRules) Handles(typeName string) bool { return typeName == NamingRuleName }
+func (namingRules) RunsPlugins(string) bool      { return false }
 
 func (n namingRules) Run(ctx context.Context, ev *Event) error {
 	switch ev.Name {

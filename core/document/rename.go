@@ -13,15 +13,15 @@ import (
 	"armature/core/query"
 )
 
-func (s *Service) rename(ctx context.Context, tx Tx, caller *identity.Caller, doctype, old, new string, merge bool) (*doctype.Document, error) {
-	before, err := s.get(ctx, tx, caller, doctype, old, access.Write, true)
+func (s *Service) rename(ctx context.Context, tx Tx, caller *identity.Caller, typeName, old, newName string, merge bool) (*doctype.Document, error) {
+	before, err := s.get(ctx, tx, caller, typeName, old, access.Write, true)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.may(tx, caller).ProtectAll(before.Type); err != nil {
 		return nil, err
 	}
-	r := &renaming{s: s, tx: tx, caller: caller, dt: before.Type, old: before.Name(), new: strings.TrimSpace(new)}
+	r := &renaming{s: s, tx: tx, caller: caller, dt: before.Type, old: before.Name(), new: strings.TrimSpace(newName)}
 	if r.ofDefinition() {
 		return r.definition(ctx, before, merge)
 	}
@@ -34,11 +34,11 @@ func (s *Service) rename(ctx context.Context, tx Tx, caller *identity.Caller, do
 	}
 	switch taken := len(absent) == 0; {
 	case merge && !taken:
-		return nil, fault.Missing("%s %s does not exist; choose another document to merge with", doctype, r.new)
+		return nil, fault.Missing("%s %s does not exist; choose another document to merge with", typeName, r.new)
 	case merge:
 		return r.merge(ctx, before)
 	case taken:
-		return nil, fault.New(fault.Conflict, "DuplicateEntryError", "%s %s already exists", doctype, r.new)
+		return nil, fault.New(fault.Conflict, "DuplicateEntryError", "%s %s already exists", typeName, r.new)
 	}
 	return r.rename(ctx, before)
 }

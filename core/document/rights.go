@@ -29,7 +29,7 @@ type bound struct {
 	caller *identity.Caller
 }
 
-func (b *bound) Covers(doctype string) bool { return b.extra.Covers(doctype) }
+func (b *bound) Covers(typeName string) bool { return b.extra.Covers(typeName) }
 
 func (b *bound) Decide(ctx context.Context, doc *doctype.Document, right access.Right) (access.Verdict, error) {
 	return b.extra.Decide(ctx, b.tx, b.caller, doc, right)

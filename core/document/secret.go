@@ -19,7 +19,7 @@ type Sealer interface {
 // SealPurpose ties the sealed value of a Password field to that field: what was
 // sealed for another one does not open there. A hook that seals a value under a
 // purpose of its own keeps Acting.Password from ever showing it.
-func SealPurpose(doctype, field string) string { return "password " + doctype + "." + field }
+func SealPurpose(typeName, field string) string { return "password " + typeName + "." + field }
 
 func purpose(dt *doctype.DocType, f *doctype.Field) string { return SealPurpose(dt.Name, f.Name) }
 
@@ -43,17 +43,17 @@ func (s *Service) keep(dt *doctype.DocType, f *doctype.Field, text string) (any,
 	return f.Sanitize(text), nil
 }
 
-func (s *Service) password(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name, field string) (string, error) {
-	if err := s.may(tx, caller).DemandPassword(s.Schema().DocType(doctype)); err != nil {
+func (s *Service) password(ctx context.Context, tx Tx, caller *identity.Caller, typeName, name, field string) (string, error) {
+	if err := s.may(tx, caller).DemandPassword(s.Schema().DocType(typeName)); err != nil {
 		return "", err
 	}
-	doc, err := s.get(ctx, tx, caller, doctype, name, access.Read, false)
+	doc, err := s.get(ctx, tx, caller, typeName, name, access.Read, false)
 	if err != nil {
 		return "", err
 	}
 	f := doc.Type.Field(field)
 	if f == nil || !f.IsPassword() || f.Index < 0 {
-		return "", fault.Invalid("", "%s of %s is no Password field", field, doctype)
+		return "", fault.Invalid("", "%s of %s is no Password field", field, typeName)
 	}
 	sealed := doc.Text(field)
 	if sealed != "" && s.sealer != nil {
@@ -61,5 +61,5 @@ func (s *Service) password(ctx context.Context, tx Tx, caller *identity.Caller, 
 			return string(text), nil
 		}
 	}
-	return "", fault.Missing("%s %s has no password in %s", doctype, name, field)
+	return "", fault.Missing("%s %s has no password in %s", typeName, name, field)
 }

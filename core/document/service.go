@@ -109,8 +109,8 @@ func (s *Service) Zone() *time.Location { return s.zone() }
 
 // DeleteMode is the cheapest Mode in which the edge may delete documents of the
 // DocType: a deletion leaves a Deleted Document behind, so it is never OneWrite.
-func (s *Service) DeleteMode(doctype string) Mode {
-	return min(s.WriteMode(doctype), GroupedTx)
+func (s *Service) DeleteMode(typeName string) Mode {
+	return min(s.WriteMode(typeName), GroupedTx)
 }
 
 // WriteMode is the cheapest Mode in which the edge may create or change
@@ -161,9 +161,9 @@ func (s *Service) LockInOrder(ctx context.Context, tx Tx, keys []Key) error {
 
 // RunsPlugins reports whether a change of documents of the DocType may run code that
 // is not the platform's own, or reach the network.
-func (s *Service) RunsPlugins(doctype string) bool {
+func (s *Service) RunsPlugins(typeName string) bool {
 	for _, h := range s.hooks {
-		if h.Handles(doctype) && h.RunsPlugins(doctype) {
+		if h.Handles(typeName) && h.RunsPlugins(typeName) {
 			return true
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"armature/core/query"
 )
 
-func (s *Service) appendList(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, doctype string, q *query.Query) ([]byte, error) {
-	dt, err := s.listable(caller, doctype)
+func (s *Service) appendList(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, typeName string, q *query.Query) ([]byte, error) {
+	dt, err := s.listable(caller, typeName)
 	if err != nil {
 		return dst, err
 	}
@@ -33,8 +33,8 @@ func (s *Service) appendList(ctx context.Context, tx Tx, caller *identity.Caller
 	return append(dst, ']'), nil
 }
 
-func (s *Service) count(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, q *query.Query) (int64, error) {
-	dt, err := s.listable(caller, doctype)
+func (s *Service) count(ctx context.Context, tx Tx, caller *identity.Caller, typeName string, q *query.Query) (int64, error) {
+	dt, err := s.listable(caller, typeName)
 	if err != nil {
 		return 0, err
 	}
@@ -48,10 +48,10 @@ func (s *Service) count(ctx context.Context, tx Tx, caller *identity.Caller, doc
 
 // listable finds the DocType of a list. Whether a DocType exists is told only to
 // those who are logged in.
-func (s *Service) listable(caller *identity.Caller, doctype string) (*doctype.DocType, error) {
-	dt, err := s.lookup(doctype)
+func (s *Service) listable(caller *identity.Caller, typeName string) (*doctype.DocType, error) {
+	dt, err := s.lookup(typeName)
 	if err != nil && caller.IsGuest() {
-		return nil, fault.Denied("User %s does not have read access to %s", caller.User, doctype)
+		return nil, fault.Denied("User %s does not have read access to %s", caller.User, typeName)
 	}
 	return dt, err
 }

@@ -11,11 +11,11 @@ import (
 )
 
 // lookup finds the DocType a request names.
-func (s *Service) lookup(doctype string) (*doctype.DocType, error) {
-	if dt := s.Schema().DocType(doctype); dt != nil {
+func (s *Service) lookup(typeName string) (*doctype.DocType, error) {
+	if dt := s.Schema().DocType(typeName); dt != nil {
 		return dt, nil
 	}
-	return nil, fault.Missing("DocType %s not found", doctype)
+	return nil, fault.Missing("DocType %s not found", typeName)
 }
 
 // viewOf is what the caller sees of a document, or of a row.
@@ -30,13 +30,13 @@ func (s *Service) ReadsOnce(name string, opt ReadOptions) bool {
 	return dt == nil || !opt.ExpandLinks && !dt.Child && !dt.Single && len(dt.Tables) == 0
 }
 
-func (s *Service) appendDocument(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, doctype, name string, opt ReadOptions) ([]byte, error) {
-	dt, err := s.lookup(doctype)
+func (s *Service) appendDocument(ctx context.Context, tx Tx, caller *identity.Caller, dst []byte, typeName, name string, opt ReadOptions) ([]byte, error) {
+	dt, err := s.lookup(typeName)
 	if err != nil {
 		return dst, err
 	}
 	if opt.ExpandLinks || dt.Child || dt.Single {
-		doc, err := s.get(ctx, tx, caller, doctype, name, access.Read, false)
+		doc, err := s.get(ctx, tx, caller, typeName, name, access.Read, false)
 		if err != nil {
 			return dst, err
 		}
@@ -51,7 +51,7 @@ func (s *Service) appendDocument(ctx context.Context, tx Tx, caller *identity.Ca
 		return dst, err
 	}
 	if !g.Plain() {
-		doc, err := s.get(ctx, tx, caller, doctype, name, access.Read, false)
+		doc, err := s.get(ctx, tx, caller, typeName, name, access.Read, false)
 		if err != nil {
 			return dst, err
 		}
@@ -72,7 +72,7 @@ func (s *Service) appendDocument(ctx context.Context, tx Tx, caller *identity.Ca
 		return out, err
 	}
 	// The row is being read while check runs, so a share is looked up afterwards.
-	doc, err := s.get(ctx, tx, caller, doctype, name, access.Read, false)
+	doc, err := s.get(ctx, tx, caller, typeName, name, access.Read, false)
 	if err != nil {
 		return dst[:start], err
 	}
@@ -83,8 +83,8 @@ func (s *Service) appendDocument(ctx context.Context, tx Tx, caller *identity.Ca
 // still open it.
 var errNotByRole = errors.New("not by role")
 
-func (s *Service) get(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, right access.Right, lock bool) (*doctype.Document, error) {
-	dt, err := s.lookup(doctype)
+func (s *Service) get(ctx context.Context, tx Tx, caller *identity.Caller, typeName, name string, right access.Right, lock bool) (*doctype.Document, error) {
+	dt, err := s.lookup(typeName)
 	if err != nil {
 		return nil, err
 	}

@@ -10,11 +10,11 @@ import (
 	"armature/core/identity"
 )
 
-func (s *Service) create(ctx context.Context, tx Tx, caller *identity.Caller, doctype string, values map[string]any) (*doctype.Document, error) {
-	if err := s.settle(ctx, tx, doctype, values); err != nil {
+func (s *Service) create(ctx context.Context, tx Tx, caller *identity.Caller, typeName string, values map[string]any) (*doctype.Document, error) {
+	if err := s.settle(ctx, tx, typeName, values); err != nil {
 		return nil, err
 	}
-	dt, err := s.lookup(doctype)
+	dt, err := s.lookup(typeName)
 	if err != nil {
 		return nil, err
 	}
@@ -107,21 +107,21 @@ func (s *Service) fireAll(ctx context.Context, tx Tx, caller *identity.Caller, d
 	return nil
 }
 
-func (s *Service) update(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string, values map[string]any) (*doctype.Document, error) {
-	if err := s.settle(ctx, tx, doctype, values); err != nil {
+func (s *Service) update(ctx context.Context, tx Tx, caller *identity.Caller, typeName, name string, values map[string]any) (*doctype.Document, error) {
+	if err := s.settle(ctx, tx, typeName, values); err != nil {
 		return nil, err
 	}
-	if dt := s.Schema().DocType(doctype); dt != nil && dt.Child {
+	if dt := s.Schema().DocType(typeName); dt != nil && dt.Child {
 		return s.changeRow(ctx, tx, caller, dt, name, values)
 	}
-	before, err := s.get(ctx, tx, caller, doctype, name, access.Write, true)
+	before, err := s.get(ctx, tx, caller, typeName, name, access.Write, true)
 	if err != nil {
 		return nil, err
 	}
 	dt := before.Type
 	if sent, ok := values["modified"].(string); ok && sent != "" && !sameTime(sent, before.Modified(), s.zone()) {
 		return nil, fault.Invalid("TimestampMismatchError",
-			"%s %s has been modified after you have opened it. Please refresh to get the latest document.", doctype, name)
+			"%s %s has been modified after you have opened it. Please refresh to get the latest document.", typeName, name)
 	}
 	if err := constants(before, values, s.zone()); err != nil {
 		return nil, err
@@ -245,8 +245,8 @@ func stampRow(doc *doctype.Document, table string, i int, row *doctype.Document,
 	row.Values()[doctype.ColParentType] = doc.Type.Name
 }
 
-func (s *Service) delete(ctx context.Context, tx Tx, caller *identity.Caller, doctype, name string) error {
-	doc, err := s.get(ctx, tx, caller, doctype, name, access.Delete, true)
+func (s *Service) delete(ctx context.Context, tx Tx, caller *identity.Caller, typeName, name string) error {
+	doc, err := s.get(ctx, tx, caller, typeName, name, access.Delete, true)
 	if err == nil {
 		err = s.may(tx, caller).ProtectAll(doc.Type)
 	}
@@ -255,11 +255,11 @@ func (s *Service) delete(ctx context.Context, tx Tx, caller *identity.Caller, do
 	}
 	switch {
 	case doc.Type.Single:
-		return fault.Invalid("", "%s is a single document and cannot be deleted", doctype)
+		return fault.Invalid("", "%s is a single document and cannot be deleted", typeName)
 	case doc.Type.Child:
-		return fault.Invalid("", "Rows of %s are deleted with their parent", doctype)
+		return fault.Invalid("", "Rows of %s are deleted with their parent", typeName)
 	case doc.Docstatus() == submitted:
-		return fault.Invalid("", "%s %s is submitted and cannot be deleted; cancel it first", doctype, name)
+		return fault.Invalid("", "%s %s is submitted and cannot be deleted; cancel it first", typeName, name)
 	}
 	return s.remove(ctx, tx, caller, doc)
 }

@@ -29,13 +29,13 @@ func (a *SideEffects) Begin(t *Trial) {
 func (a *SideEffects) Last(fn func()) { a.last = append(a.last, fn) }
 
 // Value returns what this run keeps under a key; the first time, what make returns.
-func (a *SideEffects) Value(key any, make func() any) any {
+func (a *SideEffects) Value(key any, build func() any) any {
 	v, ok := a.kept[key]
 	if !ok {
 		if a.kept == nil {
 			a.kept = map[any]any{}
 		}
-		v = make()
+		v = build()
 		a.kept[key] = v
 	}
 	return v

@@ -13,11 +13,11 @@ import (
 // the address and of a multipart body, and its part "file", which may have max
 // bytes and is nil when none came. The body is bounded here, and errors are faults
 // or *http.MaxBytesError.
-func ReadArguments(w http.ResponseWriter, r *http.Request, max int64) (fields map[string]string, content []byte, err error) {
-	if r.ContentLength > max+maxOverhead {
-		return nil, nil, tooLargeArgument(max) // without waiting for it
+func ReadArguments(w http.ResponseWriter, r *http.Request, most int64) (fields map[string]string, content []byte, err error) {
+	if r.ContentLength > most+maxOverhead {
+		return nil, nil, tooLargeArgument(most) // without waiting for it
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, max+maxOverhead)
+	r.Body = http.MaxBytesReader(w, r.Body, most+maxOverhead)
 	f := &form{fields: make(map[string]string)}
 	for name, values := range r.URL.Query() {
 		if err := f.set(name, values[0]); err != nil {
@@ -28,14 +28,14 @@ func ReadArguments(w http.ResponseWriter, r *http.Request, max int64) (fields ma
 	if err != nil {
 		return nil, nil, badBody(err)
 	}
-	err = f.readMultipart(r.Body, params["boundary"], max, func(body io.Reader) error {
+	err = f.readMultipart(r.Body, params["boundary"], most, func(body io.Reader) error {
 		var b bytes.Buffer
 		if n := r.ContentLength; n > 0 {
 			b.Grow(int(n) + bytes.MinRead) // so that it is not copied as it grows
 		}
-		_, err := b.ReadFrom(io.LimitReader(body, max+1))
-		if err == nil && int64(b.Len()) > max {
-			err = tooLargeArgument(max)
+		_, err := b.ReadFrom(io.LimitReader(body, most+1))
+		if err == nil && int64(b.Len()) > most {
+			err = tooLargeArgument(most)
 		}
 		content = b.Bytes()
 		return err
@@ -49,6 +49,6 @@ func ReadArguments(w http.ResponseWriter, r *http.Request, max int64) (fields ma
 	return f.fields, content, nil
 }
 
-func tooLargeArgument(max int64) error {
-	return fault.New(fault.TooLarge, "", "The file is over %d bytes", max)
+func tooLargeArgument(most int64) error {
+	return fault.New(fault.TooLarge, "", "The file is over %d bytes", most)
 }

@@ -22,12 +22,12 @@ type Uploads interface {
 // one; methods runs them.
 func Taking(uploads Uploads, methods func() *method.Service) func(path string) *route.Raw {
 	return func(path string) *route.Raw {
-		max := uploads.Upload(path)
-		if max == 0 {
+		most := uploads.Upload(path)
+		if most == 0 {
 			return nil
 		}
 		return &route.Raw{Path: path, For: isMultipart, Streams: true, Serve: func(w http.ResponseWriter, r *http.Request, call *route.Call) error {
-			return serveArgument(methods(), w, r, call, max)
+			return serveArgument(methods(), w, r, call, most)
 		}}
 	}
 }
@@ -39,11 +39,11 @@ func isMultipart(r *http.Request) bool {
 
 // serveArgument runs the method with the file as an argument. Who may not call it is
 // told before the body is received.
-func serveArgument(methods *method.Service, w http.ResponseWriter, r *http.Request, call *route.Call, max int64) error {
+func serveArgument(methods *method.Service, w http.ResponseWriter, r *http.Request, call *route.Call, most int64) error {
 	if err := methods.Admits(call.Path, r.Method, call.Caller); err != nil {
 		return err
 	}
-	fields, content, err := ReadArguments(w, r, max)
+	fields, content, err := ReadArguments(w, r, most)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ type chunk struct {
 // piece. An upload is known by its user and by all that is said of the file: a
 // client that uploads two of the same name and size at once tells them apart by
 // the field upload_id. Guests are all the same user, so theirs need one.
-func chunkOf(f *form, caller *identity.Caller, max int64) (c chunk, ok bool, err error) {
+func chunkOf(f *form, caller *identity.Caller, most int64) (c chunk, ok bool, err error) {
 	for field, to := range map[string]*int64{
 		"chunk_index": &c.index, "total_chunk_count": &c.count,
 		"chunk_byte_offset": &c.offset, "total_file_size": &c.total,
@@ -49,12 +49,12 @@ func chunkOf(f *form, caller *identity.Caller, max int64) (c chunk, ok bool, err
 	if c.count <= 1 {
 		return c, false, nil
 	}
-	if c.size = f.draft.Size; c.total > max {
-		return c, true, tooLarge(max)
+	if c.size = f.draft.Size; c.total > most {
+		return c, true, tooLarge(most)
 	}
 	end := c.total
 	if end == 0 {
-		end = max
+		end = most
 	}
 	switch {
 	case c.count > maxChunks:
@@ -89,7 +89,7 @@ func (c chunk) prefix() string { return parts + c.user + "-" + c.id + "." }
 func (c chunk) key() string    { return fmt.Sprintf("%s%06d.%016d", c.prefix(), c.index, c.offset) }
 
 // keep stores a piece that is not the last.
-func (s *Service) keep(ctx context.Context, c chunk, d *Draft, max int64) error {
+func (s *Service) keep(ctx context.Context, c chunk, d *Draft, most int64) error {
 	held := c.size
 	err := s.storage.List(ctx, parts+c.user+"-", func(o Object) error {
 		switch {
@@ -103,7 +103,7 @@ func (s *Service) keep(ctx context.Context, c chunk, d *Draft, max int64) error 
 	if err != nil {
 		return fault.Wrap(fault.Unavailable, "", err, "The file storage does not answer")
 	}
-	if held > unfinished*max {
+	if held > unfinished*most {
 		return fault.New(fault.TooManyRequests, "", "Too many uploads are unfinished")
 	}
 	if err := s.storage.Put(ctx, c.key(), d.path); err != nil {
@@ -141,7 +141,7 @@ func (s *Service) pieces(ctx context.Context, c chunk) ([]piece, error) {
 //
 // A DataError names what is missing; the upload can still be completed then.
 // Pieces that overlap or leave a gap are thrown away.
-func (s *Service) join(ctx context.Context, c chunk, d *Draft, max int64) (whole *Draft, done func(keep bool), err error) {
+func (s *Service) join(ctx context.Context, c chunk, d *Draft, most int64) (whole *Draft, done func(keep bool), err error) {
 	unlock := s.finishing.lock(c.prefix())
 	defer func() {
 		if err != nil {
@@ -163,7 +163,7 @@ func (s *Service) join(ctx context.Context, c chunk, d *Draft, max int64) (whole
 	}
 	stream := &stream{ctx: ctx, storage: s.storage, pieces: all, last: d}
 	defer stream.close()
-	if whole, err = s.Receive(ctx, stream, max); err != nil {
+	if whole, err = s.Receive(ctx, stream, most); err != nil {
 		return nil, nil, err
 	}
 	return whole, func(keep bool) {

@@ -29,34 +29,34 @@ type Draft struct {
 
 // Receive reads a content to its end and spools it to a local file; nothing of
 // it is held in memory. More than max bytes is a MaxFileSizeReachedError.
-func (s *Service) Receive(ctx context.Context, r io.Reader, max int64) (*Draft, error) {
+func (s *Service) Receive(ctx context.Context, r io.Reader, most int64) (*Draft, error) {
 	f, err := os.CreateTemp(s.spool, "draft-*")
 	if err != nil {
 		return nil, err
 	}
 	d := &Draft{s: s, path: f.Name()}
-	if err := errors.Join(d.fill(ctx, f, r, max), f.Close()); err != nil {
+	if err := errors.Join(d.fill(ctx, f, r, most), f.Close()); err != nil {
 		return nil, errors.Join(err, os.Remove(d.path))
 	}
 	return d, nil
 }
 
-func (d *Draft) fill(ctx context.Context, f *os.File, r io.Reader, max int64) (err error) {
+func (d *Draft) fill(ctx context.Context, f *os.File, r io.Reader, most int64) (err error) {
 	m, sha := md5.New(), sha256.New()
 	// One byte more than allowed tells a file that is too large from one that fits.
-	limited := io.LimitReader(reader{ctx, r}, max+1)
+	limited := io.LimitReader(reader{ctx, r}, most+1)
 	if d.Size, err = io.Copy(io.MultiWriter(f, turns{d.s.hashing, io.MultiWriter(m, sha)}), limited); err != nil {
 		return err
 	}
-	if d.Size > max {
-		return tooLarge(max)
+	if d.Size > most {
+		return tooLarge(most)
 	}
 	d.MD5, d.SHA256 = hex.EncodeToString(m.Sum(nil)), hex.EncodeToString(sha.Sum(nil))
 	return nil
 }
 
-func tooLarge(max int64) error {
-	return fault.Invalid("MaxFileSizeReachedError", "File size exceeded the maximum allowed size of %.1f MB", float64(max)/(1<<20))
+func tooLarge(most int64) error {
+	return fault.Invalid("MaxFileSizeReachedError", "File size exceeded the maximum allowed size of %.1f MB", float64(most)/(1<<20))
 }
 
 // turns is a writer that works only while it has a turn: 16 uploads that hash at

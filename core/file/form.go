@@ -68,7 +68,7 @@ func (f *form) info() Info {
 
 // readForm reads a body once, from front to back: fields into memory, the file
 // into the spool, whichever comes first. max bounds the file.
-func (s *Service) readForm(ctx context.Context, r *http.Request, max int64) (*form, error) {
+func (s *Service) readForm(ctx context.Context, r *http.Request, most int64) (*form, error) {
 	f := &form{fields: make(map[string]string)}
 	for name, values := range r.URL.Query() {
 		if err := f.set(name, values[0]); err != nil {
@@ -77,8 +77,8 @@ func (s *Service) readForm(ctx context.Context, r *http.Request, max int64) (*fo
 	}
 	media, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err == nil && media == "multipart/form-data" {
-		err = f.readMultipart(r.Body, params["boundary"], max, func(body io.Reader) (err error) {
-			f.draft, err = s.Receive(ctx, body, max)
+		err = f.readMultipart(r.Body, params["boundary"], most, func(body io.Reader) (err error) {
+			f.draft, err = s.Receive(ctx, body, most)
 			return err
 		})
 	} else {
@@ -159,7 +159,7 @@ func textOf(v any) string {
 
 // readMultipart reads the parts; receive reads the file. What follows the file is
 // read too: a body that breaks off before its last boundary is no upload.
-func (f *form) readMultipart(body io.Reader, boundary string, max int64, receive func(io.Reader) error) error {
+func (f *form) readMultipart(body io.Reader, boundary string, most int64, receive func(io.Reader) error) error {
 	if boundary == "" || len(boundary) > 70 { // RFC 2046, section 5.1.1
 		return badBody(nil)
 	}
@@ -174,7 +174,7 @@ func (f *form) readMultipart(body io.Reader, boundary string, max int64, receive
 		if err != nil {
 			return badBody(err)
 		}
-		limited.left = max + maxField // a file is bounded by its own size
+		limited.left = most + maxField // a file is bounded by its own size
 		if err := f.readPart(part, receive); err != nil {
 			return err
 		}

@@ -14,15 +14,15 @@ func (s *Service) Hooks() document.Hooks { return hooks{s} }
 
 type hooks struct{ s *Service }
 
-func (h hooks) Handles(doctype string) bool {
-	return doctype == DocType || h.s.fields().within[doctype]
+func (h hooks) Handles(typeName string) bool {
+	return typeName == DocType || h.s.fields().within[typeName]
 }
 
 // RunsPlugins implements document.Hooks. Bytes are removed after the commit, so no
 // write waits for a network; but a change of a File may change the document it
 // is attached to, of which plugins may hear.
-func (h hooks) RunsPlugins(doctype string) bool {
-	if doctype != DocType {
+func (h hooks) RunsPlugins(typeName string) bool {
+	if typeName != DocType {
 		return false
 	}
 	for other := range h.s.fields().within {

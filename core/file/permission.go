@@ -15,7 +15,7 @@ import (
 
 // Covers reports whether Decide and Seen speak of documents of a DocType: of
 // File alone.
-func (s *Service) Covers(doctype string) bool { return doctype == DocType }
+func (s *Service) Covers(typeName string) bool { return typeName == DocType }
 
 // Decide says whether the caller has a right on a File. One that is attached goes
 // with its field, public or private and whoever has uploaded it: it is read by who

@@ -92,9 +92,9 @@ func (s *Service) resolve(ctx context.Context, tx document.Tx, caller *identity.
 // contentOf are the fields of a new File that shares the bytes of another: what
 // follows from the bytes, and a URL of its own.
 func (s *Service) contentOf(ctx context.Context, tx document.Tx, shared *doctype.Document, in Info) (map[string]any, error) {
-	url, err := s.freeURL(ctx, tx, in.Name, shared.Text("content_hash"), in.Private)
+	address, err := s.freeURL(ctx, tx, in.Name, shared.Text("content_hash"), in.Private)
 	return map[string]any{
-		"file_url": url, "content_hash": shared.Get("content_hash"),
+		"file_url": address, "content_hash": shared.Get("content_hash"),
 		"file_size": shared.Int("file_size"), "file_type": fileType(in.Name),
 	}, err
 }

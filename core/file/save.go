@@ -191,27 +191,27 @@ func (s *Service) admitCount(ctx context.Context, tx document.Tx, in Info) error
 	if in.DocType == "" || in.DocName == "" {
 		return nil
 	}
-	max, err := s.maxAttachments(ctx, tx, in.DocType)
-	if err != nil || max <= 0 {
+	most, err := s.maxAttachments(ctx, tx, in.DocType)
+	if err != nil || most <= 0 {
 		return err
 	}
-	attached, err := s.find(ctx, tx, int(max), match{"attached_to_doctype", in.DocType}, match{"attached_to_name", in.DocName})
-	if err == nil && int64(len(attached)) >= max {
+	attached, err := s.find(ctx, tx, int(most), match{"attached_to_doctype", in.DocType}, match{"attached_to_name", in.DocName})
+	if err == nil && int64(len(attached)) >= most {
 		return fault.Invalid("AttachmentLimitReached",
-			"Maximum attachment limit of %d has been reached for %s %s", max, in.DocType, in.DocName)
+			"Maximum attachment limit of %d has been reached for %s %s", most, in.DocType, in.DocName)
 	}
 	return err
 }
 
-func (s *Service) maxAttachments(ctx context.Context, tx document.Tx, typeName string) (max int64, err error) {
+func (s *Service) maxAttachments(ctx context.Context, tx document.Tx, typeName string) (most int64, err error) {
 	dt := s.documents().Schema().DocType(doctype.DocTypeName)
 	limit := dt.Field("max_attachments")
 	err = tx.Rows(ctx, &doctype.Select{
 		DocType: dt, Where: doctype.AllOf{equal(dt, match{"name", typeName})},
 		Columns: []doctype.Column{{Operand: doctype.Operand{Field: limit}, Key: limit.Name}},
 	}, func(values []any) error {
-		max, _ = values[0].(int64)
+		most, _ = values[0].(int64)
 		return nil
 	})
-	return max, err
+	return most, err
 }

@@ -147,7 +147,7 @@ func (s *Service) uploaded(ctx context.Context, caller *identity.Caller, f *form
 
 // handleChunk keeps a piece, or finishes the upload with the last one. Who may
 // not upload the whole may not store a piece.
-func (s *Service) handleChunk(ctx context.Context, caller *identity.Caller, f *form, c chunk, max int64) (json.RawMessage, error) {
+func (s *Service) handleChunk(ctx context.Context, caller *identity.Caller, f *form, c chunk, most int64) (json.RawMessage, error) {
 	err := s.store.Read(ctx, func(tx document.Tx) error {
 		_, err := s.admit(ctx, tx, caller, c.total, f.info())
 		return err
@@ -156,9 +156,9 @@ func (s *Service) handleChunk(ctx context.Context, caller *identity.Caller, f *f
 		return nil, err
 	}
 	if !c.last() {
-		return nil, s.keep(ctx, c, f.draft, max)
+		return nil, s.keep(ctx, c, f.draft, most)
 	}
-	whole, done, err := s.join(ctx, c, f.draft, max)
+	whole, done, err := s.join(ctx, c, f.draft, most)
 	if err != nil {
 		return nil, err
 	}

@@ -96,6 +96,6 @@ func (e *scopeError) Error() string       { return "the token lacks the scope " 
 func (e *scopeError) NeededScope() string { return e.scope }
 
 func outOfScope(path string) error {
-	scope := "method:" + path
-	return fault.Wrap(fault.Permission, "", &scopeError{scope}, "The token does not allow calling %s", path)
+	needed := "method:" + path
+	return fault.Wrap(fault.Permission, "", &scopeError{needed}, "The token does not allow calling %s", path)
 }

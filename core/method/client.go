@@ -113,12 +113,12 @@ func (a *Args) structured(name string) (any, error) {
 }
 
 // doctypeAndName reads the two arguments that name a document.
-func (a *Args) doctypeAndName() (doctype, name string, err error) {
-	if doctype, err = a.Need("doctype"); err != nil {
+func (a *Args) doctypeAndName() (typeName, name string, err error) {
+	if typeName, err = a.Need("doctype"); err != nil {
 		return "", "", err
 	}
 	name, err = a.Need("name")
-	return doctype, name, err
+	return typeName, name, err
 }
 
 // textOf is a value of a document as text; a name may be a number.

@@ -158,11 +158,11 @@ func clientRename(ctx context.Context, call *Call) (any, error) {
 }
 
 // rename answers with the new name.
-func (c *Call) rename(ctx context.Context, doctype, old, new string, merge any) (any, error) {
-	if new == "" {
+func (c *Call) rename(ctx context.Context, doctype, old, newName string, merge any) (any, error) {
+	if newName == "" {
 		return nil, fault.Invalid("TypeError", "Missing required argument: new_name")
 	}
-	doc, err := c.Documents.As(c.Caller, c.Tx).Rename(ctx, doctype, old, new, query.Flag(merge, false))
+	doc, err := c.Documents.As(c.Caller, c.Tx).Rename(ctx, doctype, old, newName, query.Flag(merge, false))
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func (a *Args) documentName() string {
 }
 
 func clientHasPermission(ctx context.Context, call *Call) (any, error) {
-	doctype, err := call.Args.Need("doctype")
+	typeName, err := call.Args.Need("doctype")
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func clientHasPermission(ctx context.Context, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := call.Documents.As(call.Caller, call.Tx).Explain(ctx, doctype, call.Args.documentName(), right)
+	x, err := call.Documents.As(call.Caller, call.Tx).Explain(ctx, typeName, call.Args.documentName(), right)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func clientHasPermission(ctx context.Context, call *Call) (any, error) {
 // clientExplain answers which rule allows or refuses a right on a DocType or on
 // one document. A System Manager may ask about another user.
 func clientExplain(ctx context.Context, call *Call) (any, error) {
-	doctype, err := call.Args.Need("doctype")
+	typeName, err := call.Args.Need("doctype")
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func clientExplain(ctx context.Context, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return call.Documents.As(caller, call.Tx).Explain(ctx, doctype, call.Args.documentName(), right)
+	return call.Documents.As(caller, call.Tx).Explain(ctx, typeName, call.Args.documentName(), right)
 }
 
 // asked is the user a question is about: the caller, or the argument user.
@@ -87,7 +87,7 @@ func (c *Call) asked(ctx context.Context) (*identity.Caller, error) {
 // clientDocPermissions answers with every right of the caller on a document
 // that the caller may read.
 func clientDocPermissions(ctx context.Context, call *Call) (any, error) {
-	doctype, err := call.Args.Need("doctype")
+	typeName, err := call.Args.Need("doctype")
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func clientDocPermissions(ctx context.Context, call *Call) (any, error) {
 	if name == "" {
 		return nil, fault.Invalid("TypeError", "Missing required argument: docname")
 	}
-	rights, err := call.Documents.As(call.Caller, call.Tx).Rights(ctx, doctype, name)
+	rights, err := call.Documents.As(call.Caller, call.Tx).Rights(ctx, typeName, name)
 	if err != nil {
 		return nil, err
 	}

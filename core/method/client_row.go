@@ -11,8 +11,8 @@ import (
 // Rows of child tables are changed by saving the document they belong to, so
 // that its rules and events see the change.
 
-func (c *Call) isChild(doctype string) bool {
-	dt := c.Documents.Schema().DocType(doctype)
+func (c *Call) isChild(typeName string) bool {
+	dt := c.Documents.Schema().DocType(typeName)
 	return dt != nil && dt.Child
 }
 
@@ -32,8 +32,8 @@ func (c *Call) insertRow(ctx context.Context, values map[string]any) (*doctype.D
 	return c.saveRows(ctx, doc, table, append(rowValues(doc, table, "", nil), values))
 }
 
-func (c *Call) changeRow(ctx context.Context, doctype, name string, values map[string]any) (*doctype.Document, error) {
-	doc, table, err := c.parentOf(ctx, doctype, name)
+func (c *Call) changeRow(ctx context.Context, typeName, name string, values map[string]any) (*doctype.Document, error) {
+	doc, table, err := c.parentOf(ctx, typeName, name)
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +42,8 @@ func (c *Call) changeRow(ctx context.Context, doctype, name string, values map[s
 	return c.saveRows(ctx, doc, table, rowValues(doc, table, name, changed))
 }
 
-func (c *Call) removeRow(ctx context.Context, doctype, name string) error {
-	doc, table, err := c.parentOf(ctx, doctype, name)
+func (c *Call) removeRow(ctx context.Context, typeName, name string) error {
+	doc, table, err := c.parentOf(ctx, typeName, name)
 	if err != nil {
 		return err
 	}
@@ -52,8 +52,8 @@ func (c *Call) removeRow(ctx context.Context, doctype, name string) error {
 }
 
 // parentOf reads the document a row belongs to, and the name of the table.
-func (c *Call) parentOf(ctx context.Context, doctype, name string) (*doctype.Document, string, error) {
-	row, err := c.Documents.As(c.Caller, c.Tx).Get(ctx, doctype, name)
+func (c *Call) parentOf(ctx context.Context, typeName, name string) (*doctype.Document, string, error) {
+	row, err := c.Documents.As(c.Caller, c.Tx).Get(ctx, typeName, name)
 	if err != nil {
 		return nil, "", err
 	}

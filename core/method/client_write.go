@@ -23,19 +23,19 @@ func clientInsert(ctx context.Context, call *Call) (any, error) {
 // insert creates a document from an object that says its own DocType. A row of
 // a child table is added to its parent, which is returned.
 func (c *Call) insert(ctx context.Context, values map[string]any) (*doctype.Document, error) {
-	doctype, err := doctypeOf(values)
+	typeName, err := doctypeOf(values)
 	if err != nil {
 		return nil, err
 	}
-	if c.isChild(doctype) {
+	if c.isChild(typeName) {
 		return c.insertRow(ctx, values)
 	}
-	return c.Documents.As(c.Caller, c.Tx).Insert(ctx, doctype, values)
+	return c.Documents.As(c.Caller, c.Tx).Insert(ctx, typeName, values)
 }
 
 func doctypeOf(values map[string]any) (string, error) {
-	if doctype, _ := values["doctype"].(string); doctype != "" {
-		return doctype, nil
+	if typeName, _ := values["doctype"].(string); typeName != "" {
+		return typeName, nil
 	}
 	return "", fault.Invalid("", "The document does not say its doctype")
 }
@@ -80,18 +80,18 @@ func clientSave(ctx context.Context, call *Call) (any, error) {
 }
 
 func (c *Call) save(ctx context.Context, values map[string]any) (*doctype.Document, error) {
-	doctype, err := doctypeOf(values)
+	typeName, err := doctypeOf(values)
 	if err != nil {
 		return nil, err
 	}
 	name := textOf(values["name"])
-	if dt := c.Documents.Schema().DocType(doctype); dt != nil && dt.Single {
-		name = doctype
+	if dt := c.Documents.Schema().DocType(typeName); dt != nil && dt.Single {
+		name = typeName
 	}
 	if name == "" {
 		return c.insert(ctx, values)
 	}
-	doc, err := c.update(ctx, doctype, name, values)
+	doc, err := c.update(ctx, typeName, name, values)
 	if fault.KindOf(err) == fault.NotFound {
 		return c.insert(ctx, values)
 	}
@@ -100,15 +100,15 @@ func (c *Call) save(ctx context.Context, values map[string]any) (*doctype.Docume
 
 // update changes a document; a row of a child table is changed in its parent,
 // which is returned.
-func (c *Call) update(ctx context.Context, doctype, name string, values map[string]any) (*doctype.Document, error) {
-	if c.isChild(doctype) {
-		return c.changeRow(ctx, doctype, name, values)
+func (c *Call) update(ctx context.Context, typeName, name string, values map[string]any) (*doctype.Document, error) {
+	if c.isChild(typeName) {
+		return c.changeRow(ctx, typeName, name, values)
 	}
-	return c.Documents.As(c.Caller, c.Tx).Update(ctx, doctype, name, values)
+	return c.Documents.As(c.Caller, c.Tx).Update(ctx, typeName, name, values)
 }
 
 func clientSetValue(ctx context.Context, call *Call) (any, error) {
-	doctype, name, err := call.Args.doctypeAndName()
+	typeName, name, err := call.Args.doctypeAndName()
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func clientSetValue(ctx context.Context, call *Call) (any, error) {
 			return nil, fault.Invalid("", "Cannot edit standard fields")
 		}
 	}
-	return call.document(call.update(ctx, doctype, name, values))
+	return call.document(call.update(ctx, typeName, name, values))
 }
 
 // fieldValues reads fieldname and value, or several of them as an object in
@@ -187,17 +187,17 @@ func clientSubmit(ctx context.Context, call *Call) (any, error) {
 }
 
 func clientCancel(ctx context.Context, call *Call) (any, error) {
-	doctype, name, err := call.Args.doctypeAndName()
+	typeName, name, err := call.Args.doctypeAndName()
 	if err != nil {
 		return nil, err
 	}
-	return call.document(call.update(ctx, doctype, name, map[string]any{"docstatus": json.Number("2")}))
+	return call.document(call.update(ctx, typeName, name, map[string]any{"docstatus": json.Number("2")}))
 }
 
 func clientDelete(ctx context.Context, call *Call) (any, error) {
-	doctype, name, err := call.Args.doctypeAndName()
+	typeName, name, err := call.Args.doctypeAndName()
 	if err != nil {
 		return nil, err
 	}
-	return nil, call.remove(ctx, doctype, name)
+	return nil, call.remove(ctx, typeName, name)
 }

@@ -83,12 +83,12 @@ type DocumentCall struct {
 
 // own finds a method that only documents of this DocType have, which is the
 // platform's and none of the site's own.
-func (s *Service) own(doctype, method string) *DocumentMethod {
-	if _, err := s.documents.Schema().Platform(doctype); err != nil {
+func (s *Service) own(typeName, method string) *DocumentMethod {
+	if _, err := s.documents.Schema().Platform(typeName); err != nil {
 		return nil
 	}
 	for i := range s.onDocuments {
-		if m := &s.onDocuments[i]; m.DocType == doctype && m.Name == method {
+		if m := &s.onDocuments[i]; m.DocType == typeName && m.Name == method {
 			return m
 		}
 	}
@@ -159,8 +159,8 @@ func commentDocument(ctx context.Context, c *Call, on *documentCall) (outcome, e
 
 // onDocument checks the right to the document before it says anything about the
 // method.
-func (c *Call) onDocument(ctx context.Context, doctype, name, method string, on *documentCall) (outcome, error) {
-	if m := c.Methods.own(doctype, method); m != nil {
+func (c *Call) onDocument(ctx context.Context, typeName, name, method string, on *documentCall) (outcome, error) {
+	if m := c.Methods.own(typeName, method); m != nil {
 		return c.runOwn(ctx, m, name, on.args)
 	}
 	right := access.Read
@@ -168,7 +168,7 @@ func (c *Call) onDocument(ctx context.Context, doctype, name, method string, on 
 		right = access.Write
 	}
 	var err error
-	if on.doc, err = c.Documents.As(c.Caller, c.Tx).Demand(ctx, doctype, name, right); err != nil {
+	if on.doc, err = c.Documents.As(c.Caller, c.Tx).Demand(ctx, typeName, name, right); err != nil {
 		return outcome{}, err
 	}
 	fn := documentMethods[method]
@@ -178,7 +178,7 @@ func (c *Call) onDocument(ctx context.Context, doctype, name, method string, on 
 	case isInternal(method):
 		return outcome{}, notWhitelisted(method)
 	}
-	return outcome{}, fault.Missing("%s has no method %s", doctype, method)
+	return outcome{}, fault.Missing("%s has no method %s", typeName, method)
 }
 
 // isInternal reports whether documents have such a method that is not for
@@ -204,24 +204,24 @@ func runDocMethod(ctx context.Context, call *Call) (any, error) {
 		return nil, err
 	}
 	on := &documentCall{}
-	doctype, name := call.Args.Text("dt"), call.Args.Text("dn")
+	typeName, name := call.Args.Text("dt"), call.Args.Text("dn")
 	if call.Args.Get("docs") != nil {
 		if on.edited, err = call.Args.object("docs"); err != nil {
 			return nil, err
 		}
-		doctype, name = textOf(on.edited["doctype"]), textOf(on.edited["name"])
+		typeName, name = textOf(on.edited["doctype"]), textOf(on.edited["name"])
 	}
-	if doctype == "" {
+	if typeName == "" {
 		return nil, fault.Invalid("TypeError", "Missing required argument: dt")
 	}
 	if name == "" {
-		name = doctype // a Single
+		name = typeName // a Single
 	}
 	if args, _ := call.Args.structured("args"); args != nil { // plain text is no arguments by name
 		named, _ := args.(map[string]any)
 		on.args = ArgsMap(named)
 	}
-	got, err := call.onDocument(ctx, doctype, name, method, on)
+	got, err := call.onDocument(ctx, typeName, name, method, on)
 	if err != nil || got.doc == nil {
 		return got.value, err
 	}

@@ -127,10 +127,10 @@ func Write(ctx context.Context, tx document.Tx, s State) error {
 }
 
 func newState(s State) *doctype.Document {
-	identity := rand.Text()
+	id := rand.Text()
 	return stamped(tables().state, map[string]any{
 		"name": stateName, "sealed": s.Sealed, "installed": s.Installed, "format": s.Format, "reader": s.Reader,
-		"identity": identity, "origin": cmp.Or(s.Lineage, identity), "paused": s.Paused, "holder": "", "beat": int64(0),
+		"identity": id, "origin": cmp.Or(s.Lineage, id), "paused": s.Paused, "holder": "", "beat": int64(0),
 	})
 }
 

@@ -11,13 +11,13 @@ const (
 )
 
 // metadata answers with a document that anybody may read. A nil document is one that the settings keep back.
-func (s *Service) metadata(make func(ctx context.Context, base string) (any, error)) Endpoint {
+func (s *Service) metadata(build func(ctx context.Context, base string) (any, error)) Endpoint {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD, OPTIONS")
 			return (&problem{code: "invalid_request", description: "Unsupported request method " + r.Method, status: http.StatusMethodNotAllowed}).write(w)
 		}
-		doc, err := make(r.Context(), s.c.Base(r))
+		doc, err := build(r.Context(), s.c.Base(r))
 		if err != nil {
 			return err
 		}

@@ -16,8 +16,8 @@ func (s *Service) Hooks() document.Hooks { return hooks{s} }
 type hooks struct{ s *Service }
 
 // Handles covers the provider's own documents.
-func (hooks) Handles(doctype string) bool {
-	switch doctype {
+func (hooks) Handles(typeName string) bool {
+	switch typeName {
 	case clientName, settingsName, oauthstore.GrantName, oauthstore.CodeName, oauthstore.TokenName, keyName:
 		return true
 	}
@@ -124,8 +124,8 @@ func (s *Service) Reveal() document.Hooks { return reveal{s} }
 
 type reveal struct{ s *Service }
 
-func (reveal) Handles(doctype string) bool { return doctype == clientName }
-func (reveal) RunsPlugins(string) bool     { return false }
+func (reveal) Handles(typeName string) bool { return typeName == clientName }
+func (reveal) RunsPlugins(string) bool      { return false }
 
 func (h reveal) Run(_ context.Context, ev *document.Event) error {
 	if ev.Name != document.OnChange || ev.Before != nil {

@@ -23,13 +23,13 @@ func covered(scopes []string, wanted string) bool {
 
 // wellFormed reports whether text is a scope (RFC 6749 section 3.3): printable
 // ASCII without spaces, quotes and backslashes.
-func wellFormed(scope string) bool {
-	for i := range len(scope) {
-		if c := scope[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '\\' {
+func wellFormed(word string) bool {
+	for i := range len(word) {
+		if c := word[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '\\' {
 			return false
 		}
 	}
-	return scope != ""
+	return word != ""
 }
 
 // allCovered reports whether the scopes cover every one of wanted.
@@ -46,10 +46,10 @@ func allCovered(scopes, wanted []string) bool {
 func scopeSet(text string) []string {
 	var set []string
 	seen := map[string]bool{}
-	for _, scope := range strings.Fields(text) {
-		if !seen[scope] {
-			seen[scope] = true
-			set = append(set, scope)
+	for _, word := range strings.Fields(text) {
+		if !seen[word] {
+			seen[word] = true
+			set = append(set, word)
 		}
 	}
 	return set

@@ -99,25 +99,25 @@ func (s *Service) compose() *fosite.Config {
 		// entered, by an administrator or by the rules of registration.
 		RedirectSecureChecker: nil,
 	}
-	site := &configuration{Config: config, s: s}
+	settings := &configuration{Config: config, s: s}
 	tokens := &strategy{s.c.Secret}
 	code := &oauth2.AuthorizeExplicitGrantHandler{
 		AccessTokenStrategy: tokens, RefreshTokenStrategy: tokens, AuthorizeCodeStrategy: tokens,
-		CoreStorage: s.store, TokenRevocationStorage: s.store, Config: site,
+		CoreStorage: s.store, TokenRevocationStorage: s.store, Config: settings,
 	}
 	refresh := &oauth2.RefreshTokenGrantHandler{
-		AccessTokenStrategy: tokens, RefreshTokenStrategy: tokens, TokenRevocationStorage: s.store, Config: site,
+		AccessTokenStrategy: tokens, RefreshTokenStrategy: tokens, TokenRevocationStorage: s.store, Config: settings,
 	}
 	id := &openid.IDTokenHandleHelper{IDTokenStrategy: idTokens{s}}
 	explicit := &openid.OpenIDConnectExplicitHandler{
 		OpenIDConnectRequestStorage:   s.store,
-		OpenIDConnectRequestValidator: openid.NewOpenIDConnectRequestValidator(nil, site),
-		Config:                        site, IDTokenHandleHelper: id,
+		OpenIDConnectRequestValidator: openid.NewOpenIDConnectRequestValidator(nil, settings),
+		Config:                        settings, IDTokenHandleHelper: id,
 	}
-	proof := &pkce.Handler{AuthorizeCodeStrategy: tokens, Storage: s.store, Config: site}
+	proof := &pkce.Handler{AuthorizeCodeStrategy: tokens, Storage: s.store, Config: settings}
 	config.AuthorizeEndpointHandlers = fosite.AuthorizeEndpointHandlers{code, explicit, proof}
 	config.TokenEndpointHandlers = fosite.TokenEndpointHandlers{
-		code, refresh, explicit, &openid.OpenIDConnectRefreshHandler{IDTokenHandleHelper: id, Config: site}, proof,
+		code, refresh, explicit, &openid.OpenIDConnectRefreshHandler{IDTokenHandleHelper: id, Config: settings}, proof,
 	}
 	return config
 }

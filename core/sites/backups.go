@@ -37,12 +37,12 @@ type Backups struct {
 type BackupMeter interface {
 	// Ended counts an attempt: the site, the state that is in its newest archive, how
 	// long it took, the size of the archive, and what went wrong.
-	Ended(site string, done time.Time, took time.Duration, bytes int64, err error)
+	Ended(name string, done time.Time, took time.Duration, bytes int64, err error)
 	// Known notes when the newest archive of a site was made, and whether the last
 	// attempt failed, wherever that was.
-	Known(site string, done time.Time, failed bool)
+	Known(name string, done time.Time, failed bool)
 	// Forget forgets a site.
-	Forget(site string)
+	Forget(name string)
 }
 
 // backupSetting is the site setting about backups.
@@ -79,7 +79,7 @@ func (s *Set) schedule(c *site.Config) (_ backup.Schedule, ownPlace, ok bool, er
 }
 
 // openPlace opens where the archives of a site go.
-func (s *Set) openPlace(t *tenant.Tenant) (_ backup.Place, spool string, close func() error, err error) {
+func (s *Set) openPlace(t *tenant.Tenant) (_ backup.Place, spool string, end func() error, err error) {
 	set, err := backupSettings(t.Site.Config())
 	if err != nil {
 		return backup.Place{}, "", nil, err

@@ -25,11 +25,11 @@ func found(w doctype.Where) (by doctype.Where, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	any := make(doctype.AnyOf, len(arms))
+	some := make(doctype.AnyOf, len(arms))
 	for i, a := range arms {
-		any[i] = append(doctype.AllOf{a.by}, a.also...)
+		some[i] = append(doctype.AllOf{a.by}, a.also...)
 	}
-	return any, true
+	return some, true
 }
 
 func armsOf(w doctype.Where) (arms []arm, ok bool) {

@@ -171,10 +171,10 @@ func (k *keyer) keep(in *shapes, st *statement) *statement {
 	return in.texts.put(string(k.key), st)
 }
 
-func (k *keyer) open(any bool) {
+func (k *keyer) open(some bool) {
 	k.terms++
 	k.key = append(k.key, '(')
-	k.flag(any)
+	k.flag(some)
 }
 
 func (k *keyer) term(c *doctype.Compare, t term) {

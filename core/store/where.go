@@ -59,7 +59,7 @@ func (e *engine) textOf(f *doctype.Field, operand schema.QueryAppender) schema.Q
 // visitor sees the comparisons of a filter in the one order in which key, SQL
 // and arguments follow each other.
 type visitor interface {
-	open(any bool) // all or any of what follows
+	open(some bool) // all or any of what follows
 	term(c *doctype.Compare, t term)
 	close()
 	enter(s *doctype.Some) // what follows is about rows of another table
@@ -129,12 +129,12 @@ type group struct {
 	parts joined
 }
 
-func (b *whereBuilder) open(any bool) {
+func (b *whereBuilder) open(some bool) {
 	sep := " AND "
-	if any {
+	if some {
 		sep = " OR "
 	}
-	b.stack = append(b.stack, group{any: any, parts: joined{sep: sep}})
+	b.stack = append(b.stack, group{any: some, parts: joined{sep: sep}})
 }
 
 func (b *whereBuilder) term(c *doctype.Compare, t term) {

@@ -14,7 +14,7 @@ type closer struct {
 	close func() error
 }
 
-func (c *closers) add(what string, close func() error) { *c = append(*c, closer{what, close}) }
+func (c *closers) add(what string, end func() error) { *c = append(*c, closer{what, end}) }
 
 func (c closers) close() (err error) {
 	for i := len(c) - 1; i >= 0; i-- {

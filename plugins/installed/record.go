@@ -229,16 +229,16 @@ func write(ctx context.Context, tx document.Tx, documents *document.Service, cal
 
 // put creates or changes a document. Who may is decided by the methods that lead
 // here; the guard keeps everybody else from writing these DocTypes.
-func put(ctx context.Context, tx document.Tx, documents *document.Service, caller *identity.Caller, doctype, name string, values map[string]any) error {
-	absent, err := tx.Absent(ctx, documents.Schema().DocType(doctype), []string{name})
+func put(ctx context.Context, tx document.Tx, documents *document.Service, caller *identity.Caller, typeName, name string, values map[string]any) error {
+	absent, err := tx.Absent(ctx, documents.Schema().DocType(typeName), []string{name})
 	if err != nil {
 		return err
 	}
 	if len(absent) == 0 {
-		_, err = documents.As(elevated(caller), tx).Update(asWriter(ctx), doctype, name, values)
+		_, err = documents.As(elevated(caller), tx).Update(asWriter(ctx), typeName, name, values)
 		return err
 	}
-	_, err = documents.As(elevated(caller), tx).Insert(asWriter(ctx), doctype, values)
+	_, err = documents.As(elevated(caller), tx).Insert(asWriter(ctx), typeName, values)
 	return err
 }
 

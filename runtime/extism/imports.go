@@ -35,7 +35,7 @@ func (d *Dialect) Name() string { return abi.Extism }
 func (d *Dialect) Imports() []engine.Import { return d.imports }
 
 // Window implements engine.Dialect.
-func (d *Dialect) Window() (over string, binary []byte) { return abi.ExtismEnv, d.window }
+func (d *Dialect) Window() (over string, module []byte) { return abi.ExtismEnv, d.window }
 
 // NewKernel implements engine.Dialect.
 func (d *Dialect) NewKernel(w *engine.Window) engine.Kernel {

@@ -37,22 +37,22 @@ func docGet(ctx context.Context, st *State, dst, request []byte) ([]byte, error)
 }
 
 func docList(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
-	doctype, q, err := list(abi.DocList, request)
+	typeName, q, err := list(abi.DocList, request)
 	if err != nil {
 		return nil, err
 	}
 	return st.read(ctx, dst, func(tx document.Tx, dst []byte) ([]byte, error) {
-		return st.call.Documents.As(st.acting(), tx).AppendList(ctx, dst, doctype, q)
+		return st.call.Documents.As(st.acting(), tx).AppendList(ctx, dst, typeName, q)
 	})
 }
 
 func docCount(ctx context.Context, st *State, dst, request []byte) ([]byte, error) {
-	doctype, q, err := list(abi.DocCount, request)
+	typeName, q, err := list(abi.DocCount, request)
 	if err != nil {
 		return nil, err
 	}
 	return st.read(ctx, dst, func(tx document.Tx, dst []byte) ([]byte, error) {
-		n, err := st.call.Documents.As(st.acting(), tx).Count(ctx, doctype, q)
+		n, err := st.call.Documents.As(st.acting(), tx).Count(ctx, typeName, q)
 		if err != nil {
 			return nil, err
 		}
@@ -61,13 +61,13 @@ func docCount(ctx context.Context, st *State, dst, request []byte) ([]byte, erro
 }
 
 // list reads a request in the words of GET /api/resource/:doctype.
-func list(name string, request []byte) (doctype string, q *query.Query, err error) {
+func list(name string, request []byte) (typeName string, q *query.Query, err error) {
 	var args map[string]any
 	if err := decode(name, request, &args); err != nil {
 		return "", nil, err
 	}
-	doctype, _ = args["doctype"].(string)
-	if err := need(name, "doctype", doctype); err != nil {
+	typeName, _ = args["doctype"].(string)
+	if err := need(name, "doctype", typeName); err != nil {
 		return "", nil, err
 	}
 	q, err = query.Parse(func(arg string) any { return args[arg] })
@@ -75,7 +75,7 @@ func list(name string, request []byte) (doctype string, q *query.Query, err erro
 		return "", nil, err
 	}
 	q.Debug = false // shows statements to those who run the server
-	return doctype, q, nil
+	return typeName, q, nil
 }
 
 // change is a request to write.

@@ -24,9 +24,9 @@ type HTTPResponse struct {
 // Fetch sends an HTTP request. It is refused once the transaction has begun
 // writing.
 func Fetch(r HTTPRequest) (HTTPResponse, error) {
-	text, base64 := bodyText(r.Body)
+	text, encoded := bodyText(r.Body)
 	return responseOf(HTTPFetchRequest{
-		Method: r.Method, URL: r.URL, Headers: r.Headers, Body: text, BodyBase64: base64, TimeoutMs: int64(r.TimeoutMS),
+		Method: r.Method, URL: r.URL, Headers: r.Headers, Body: text, BodyBase64: encoded, TimeoutMs: int64(r.TimeoutMS),
 	}.Ask())
 }
 
@@ -45,9 +45,9 @@ func FetchAsApp(app string, r HTTPRequest) (HTTPResponse, error) {
 }
 
 func fetchConnected(app, as string, r HTTPRequest) (HTTPResponse, error) {
-	text, base64 := bodyText(r.Body)
+	text, encoded := bodyText(r.Body)
 	a, err := ConnectedRequestRequest{
-		App: app, As: as, Method: r.Method, URL: r.URL, Headers: r.Headers, Body: text, BodyBase64: base64, TimeoutMs: int64(r.TimeoutMS),
+		App: app, As: as, Method: r.Method, URL: r.URL, Headers: r.Headers, Body: text, BodyBase64: encoded, TimeoutMs: int64(r.TimeoutMS),
 	}.Ask()
 	return responseOf(HTTPFetchAnswer(a), err)
 }
@@ -81,8 +81,8 @@ func Request() (IncomingRequest, error) {
 // Respond answers the HTTP request with body as it is, instead of the method's
 // result. Only some headers are allowed.
 func Respond(status int, headers map[string]string, body []byte) error {
-	text, base64 := bodyText(body)
-	return RespondRequest{Status: int64(status), Headers: headers, Body: text, BodyBase64: base64}.Ask()
+	text, encoded := bodyText(body)
+	return RespondRequest{Status: int64(status), Headers: headers, Body: text, BodyBase64: encoded}.Ask()
 }
 
 // Notice is something to say to the user of the request that is no error.

@@ -25,15 +25,15 @@ type group struct {
 
 // Command makes the commands about plugins.
 func Command(in *installation.Installation) *cobra.Command {
-	remote := &remote.Flags{}
-	a := &group{in, remote}
+	server := &remote.Flags{}
+	a := &group{in, server}
 	cmd := &cobra.Command{
 		Use:   "plugin",
 		Short: "Plugins: build, look at, install, call",
 		Long:  "Plugins: build, look at, install, call.\n\nA plugin is a .wasm file with its manifest inside, or a directory with armature.json and\na .wasm file. Installing one stores it in the database of a site; putting one into\n<data>/plugins has it serve all sites. A running server takes either over at once.\n\nWith --url the commands that manage plugins work on a site of a server elsewhere.",
 	}
-	remote.AddFlags(cmd.PersistentFlags())
-	for _, c := range slices.Concat([]*cobra.Command{plugindev.Command(in, remote)}, pluginbuild.Commands(in.Terminal), plugintest.Commands(in)) {
+	server.AddFlags(cmd.PersistentFlags())
+	for _, c := range slices.Concat([]*cobra.Command{plugindev.Command(in, server)}, pluginbuild.Commands(in.Terminal), plugintest.Commands(in)) {
 		cmd.AddCommand(untilHangup(c))
 	}
 	cmd.AddCommand(pluginbuild.AuthorCommands(in.Terminal)...)

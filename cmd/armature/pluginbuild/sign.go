@@ -59,11 +59,11 @@ func (g *group) keygenCommand() *cobra.Command {
 }
 
 func (g *group) keygen(file, public, passphrase string) error {
-	secret, key, err := publisher.Generate(passphrase)
+	private, key, err := publisher.Generate(passphrase)
 	if err != nil {
 		return err
 	}
-	if err := outfile.Create(file, secret, 0o600); err != nil {
+	if err := outfile.Create(file, private, 0o600); err != nil {
 		return err
 	}
 	if err := outfile.Create(public, key, 0o644); err != nil {
@@ -99,7 +99,7 @@ func (g *group) signCommand() *cobra.Command {
 					}
 				}
 			}
-			secret, err := g.signingKey(cmd.InOrStdin(), key, passphrase)
+			private, err := g.signingKey(cmd.InOrStdin(), key, passphrase)
 			if err != nil {
 				return err
 			}
@@ -107,7 +107,7 @@ func (g *group) signCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			signed, err := bundle.Sign(whole, secret)
+			signed, err := bundle.Sign(whole, private)
 			if err != nil {
 				return err
 			}
@@ -150,9 +150,9 @@ func (g *group) signingKey(in io.Reader, path, passphrase string) (publisher.Sec
 			return publisher.Secret{}, err
 		}
 	}
-	secret, err := publisher.Open(text, phrase)
+	private, err := publisher.Open(text, phrase)
 	if err != nil {
 		return publisher.Secret{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return secret, nil
+	return private, nil
 }

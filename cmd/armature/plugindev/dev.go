@@ -40,8 +40,8 @@ type group struct {
 }
 
 // Command makes the command.
-func Command(in *installation.Installation, remote *remote.Flags) *cobra.Command {
-	a := &group{in, remote}
+func Command(in *installation.Installation, server *remote.Flags) *cobra.Command {
+	a := &group{in, server}
 	var d developing
 	cmd := &cobra.Command{
 		Use:   "dev [DIR | SCRIPT]",

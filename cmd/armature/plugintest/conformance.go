@@ -113,8 +113,8 @@ func conform(ctx context.Context, in *installation.Installation, wasm []byte) (r
 	}); err != nil {
 		return nil, err
 	}
-	settings := fmt.Sprintf(`{%q: %s}`, conformance.Plugin, conformance.Settings)
-	if _, err := own.Configure(ctx, site.Default, "plugins", settings); err != nil {
+	configured := fmt.Sprintf(`{%q: %s}`, conformance.Plugin, conformance.Settings)
+	if _, err := own.Configure(ctx, site.Default, "plugins", configured); err != nil {
 		return nil, err
 	}
 	if _, err := own.Configure(ctx, site.Default, "allowed_private_hosts", fmt.Sprintf("[%q]", far)); err != nil {

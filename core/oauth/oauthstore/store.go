@@ -168,11 +168,11 @@ func (s *Store) docType(name string) (*doctype.DocType, error) {
 
 // get reads a row, nil when there is none; with lock it stays as it is until the
 // transaction ends.
-func (s *Store) get(ctx context.Context, tx document.Tx, doctype, name string, lock bool) (*doctype.Document, error) {
+func (s *Store) get(ctx context.Context, tx document.Tx, typeName, name string, lock bool) (*doctype.Document, error) {
 	if name == "" {
 		return nil, nil
 	}
-	dt, err := s.docType(doctype)
+	dt, err := s.docType(typeName)
 	if err != nil {
 		return nil, err
 	}
@@ -200,8 +200,8 @@ func (s *Store) insert(ctx context.Context, tx document.Tx, typeName, name, user
 }
 
 // set changes a row whose values are as expected, and reports whether they were.
-func (s *Store) set(ctx context.Context, tx document.Tx, doctype, name string, expect, values map[string]any) (bool, error) {
-	dt, err := s.docType(doctype)
+func (s *Store) set(ctx context.Context, tx document.Tx, typeName, name string, expect, values map[string]any) (bool, error) {
+	dt, err := s.docType(typeName)
 	if err != nil {
 		return false, err
 	}

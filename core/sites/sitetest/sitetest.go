@@ -257,7 +257,7 @@ func (s *Server) handler(trusted proxy.Trusted) http.Handler {
 }
 
 // Logged serves the same sites with an access log until stop is called.
-func (s *Server) Logged(log *accesslog.Log) (url string, stop func()) {
+func (s *Server) Logged(log *accesslog.Log) (address string, stop func()) {
 	srv := httptest.NewServer(httpapi.New(httpapi.Config{Sites: s.set, Ready: s.set.Ready, Access: log}))
 	return srv.URL, srv.Close
 }

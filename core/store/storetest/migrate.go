@@ -89,10 +89,10 @@ func wider(t *testing.T, s *site) {
 }
 
 func uniqueIndexes(t *testing.T, s *site) {
-	make := func(change ...func(*doctype.Field)) *doctype.DocType {
+	build := func(change ...func(*doctype.Field)) *doctype.DocType {
 		return doctype.NewDocType(doctype.DocType{Name: "Uniq", Table: "tabUniq"}, []*doctype.Field{field("u", "Data", change...)})
 	}
-	plain, uniq := make(), make(unique)
+	plain, uniq := build(), build(unique)
 	s.migrate(t, plain)
 	s.insert(t, doc(plain, "a", "u", "same"), doc(plain, "b", "u", "same"))
 	err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error { return tx.Migrate(t.Context(), uniq) })
@@ -122,13 +122,13 @@ func uniqueIndexes(t *testing.T, s *site) {
 // unwantedIndexes: a unique field that leaves the definition refuses nothing any
 // more, though its column stays: documents without it have equal zeros there.
 func unwantedIndexes(t *testing.T, s *site) {
-	make := func(fields ...*doctype.Field) *doctype.DocType {
+	build := func(fields ...*doctype.Field) *doctype.DocType {
 		return doctype.NewDocType(doctype.DocType{Name: "Unwanted", Table: "tabUnwanted"}, fields)
 	}
-	before := make(field("a", "Data", indexed), field("n", "Int", unique), field("l", "Link", to("Priority")))
+	before := build(field("a", "Data", indexed), field("n", "Int", unique), field("l", "Link", to("Priority")))
 	s.migrate(t, before)
 	s.insert(t, doc(before, "one", "n", int64(1)), doc(before, "zero"))
-	after := make(field("a", "Data"), field("l", "Data"))
+	after := build(field("a", "Data"), field("l", "Data"))
 	s.migrate(t, after)
 	s.insert(t, doc(after, "two"), doc(after, "three"))
 	err := s.Write(t.Context(), document.OwnTx, func(tx document.Tx) error { return tx.Migrate(t.Context(), before) })

@@ -102,8 +102,8 @@ func (p *pipe) Now() int64 {
 func (p *pipe) Random(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, bytes := p.ask("armature1.random", strconv.AppendInt(nil, int64(len(b)), 10))
-	copy(b, bytes)
+	_, drawn := p.ask("armature1.random", strconv.AppendInt(nil, int64(len(b)), 10))
+	copy(b, drawn)
 }
 
 // What follows is of exports, which a server calls; a test calls the functions
