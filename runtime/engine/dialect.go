@@ -100,22 +100,3 @@ func (in *instance) serveKernel(c *Call, returns bool) (failed *Error) {
 	}
 	return nil
 }
-
-// Reserve counts n bytes that the host keeps for the guest against its memory
-// limit, in place of those counted before; false when that is over it.
-func (c *Call) Reserve(n uint64) bool {
-	in := c.in
-	have := uint64(0)
-	if in.mem != nil {
-		have = uint64(in.mem.Size())
-	}
-	if limit := c.limits.Memory; n > limit || have > limit-n {
-		c.refused = max(c.refused, n)
-		return false
-	}
-	c.reservedPeak = max(c.reservedPeak, n)
-	if in.memory != nil {
-		in.memory.Confine(max(c.limits.Memory-n, 1)) // 0 is no limit
-	}
-	return true
-}
