@@ -3,14 +3,14 @@ package auth
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"armature/core/fair"
 	"armature/core/fault"
 )
 
 const (
-	// maxHashing is how many may wait for their password to be checked.
+	// maxHashing is how many of a site may wait for their password to be checked.
 	maxHashing = 64
 	// hashingWait is how long one waits.
 	hashingWait = 5 * time.Second
@@ -20,35 +20,28 @@ const (
 
 // Hasher lets one password be hashed at a time, for all sites of the process,
 // and rests after each for half the time it took: people who log in, or guess,
-// cost the others two thirds of a core at most. Whoever comes alone waits for
-// nothing.
+// cost the others two thirds of a core at most. Sites take turns. Whoever comes alone
+// waits for nothing.
 type Hasher struct {
-	turn    chan struct{}
-	core    sync.Mutex
-	rested  time.Time // belongs to whose turn it is: when the next may begin
-	waiting atomic.Int32
+	turns  *fair.Turns
+	core   sync.Mutex
+	rested time.Time // belongs to whose turn it is: when the next may begin
 }
 
 // NewHasher makes a Hasher.
-func NewHasher() *Hasher { return &Hasher{turn: make(chan struct{}, 1)} }
+func NewHasher() *Hasher { return &Hasher{turns: fair.NewTurns(maxHashing)} }
 
-// do runs fn when it is its turn; Unavailable when too many wait already, or the
-// turn does not come in time.
-func (h *Hasher) do(ctx context.Context, fn func() error) error {
-	if h.waiting.Add(1) > maxHashing {
-		h.waiting.Add(-1)
-		return crowded()
-	}
-	err := h.wait(ctx)
-	h.waiting.Add(-1)
-	if err != nil {
+// do runs fn when it is the turn of somebody at that site; Unavailable when too many
+// wait there already, or the turn does not come in time.
+func (h *Hasher) do(ctx context.Context, site *Service, fn func() error) error {
+	if err := h.wait(ctx, site); err != nil {
 		return err
 	}
 	start := time.Now()
 	defer func() {
 		end := time.Now()
 		h.rested = end.Add(min(end.Sub(start)/2, longestRest))
-		<-h.turn
+		h.turns.Pass()
 	}()
 	return fn()
 }
@@ -74,15 +67,14 @@ func (h *Hasher) hash(password string) (hash string) {
 	return hash
 }
 
-func (h *Hasher) wait(ctx context.Context) error {
-	late := time.NewTimer(hashingWait)
-	defer late.Stop()
-	select {
-	case h.turn <- struct{}{}:
-	case <-late.C:
+func (h *Hasher) wait(ctx context.Context, site *Service) error {
+	patient, late := context.WithTimeout(ctx, hashingWait)
+	defer late()
+	if err := h.turns.Take(patient, site); err != nil {
+		if ctx.Err() != nil {
+			return fault.From(ctx.Err())
+		}
 		return crowded()
-	case <-ctx.Done():
-		return fault.From(ctx.Err())
 	}
 	pause := time.NewTimer(time.Until(h.rested))
 	defer pause.Stop()
@@ -90,7 +82,7 @@ func (h *Hasher) wait(ctx context.Context) error {
 	case <-pause.C:
 		return nil
 	case <-ctx.Done():
-		<-h.turn
+		h.turns.Pass()
 		return fault.From(ctx.Err())
 	}
 }

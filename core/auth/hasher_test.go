@@ -124,3 +124,25 @@ func TestHasherOneCore(t *testing.T) {
 		t.Errorf("%d hashed at once", most.Load())
 	}
 }
+
+// TestHasherSites: however many log in at one site, somebody at another is next but
+// one, and is sent away for none of them.
+func TestHasherSites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, loud, quiet := auth.NewHasher(), &auth.Service{}, &auth.Service{}
+		const took = 40 * time.Millisecond
+		var wg sync.WaitGroup
+		for range 100 {
+			wg.Go(func() {
+				_ = auth.DoAt(h, t.Context(), loud, func() error { time.Sleep(took); return nil })
+			})
+		}
+		synctest.Wait()
+		start := time.Now()
+		err := auth.DoAt(h, t.Context(), quiet, func() error { return nil })
+		if waited := time.Since(start); err != nil || waited > 2*(took+took/2) { // two hashes, with the rest after each
+			t.Errorf("at the other site: %v, after %s", err, waited)
+		}
+		wg.Wait()
+	})
+}

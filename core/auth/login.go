@@ -67,7 +67,7 @@ func (s *Service) Login(ctx context.Context, a Attempt) (*Login, error) {
 		return nil, err
 	}
 	upgraded := ""
-	err = s.hasher.do(ctx, func() (err error) {
+	err = s.hasher.do(ctx, s, func() (err error) {
 		upgraded, err = s.checkLogin(ctx, found, a, "Login", culprits)
 		return err
 	})

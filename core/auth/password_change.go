@@ -43,7 +43,7 @@ func (s *Service) ChangePassword(ctx context.Context, c Change) error {
 		return err
 	}
 	var hash string
-	err = s.hasher.do(ctx, func() error {
+	err = s.hasher.do(ctx, s, func() error {
 		old := Attempt{User: c.User, Password: c.Old, From: c.From}
 		if _, err := s.checkLogin(ctx, found, old, "Password", culprits); err != nil {
 			if fault.KindOf(err) == fault.Authentication {

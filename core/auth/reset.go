@@ -229,7 +229,7 @@ func (s *Service) hash(ctx context.Context, password string) (hash string, err e
 	if err := CheckPolicy(password); err != nil {
 		return "", err
 	}
-	err = s.hasher.do(ctx, func() error {
+	err = s.hasher.do(ctx, s, func() error {
 		hash = s.hasher.hash(password)
 		return nil
 	})

@@ -1,0 +1,118 @@
+package fair_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"armature/core/fair"
+)
+
+// TestPartiesTakeTurns: a party that sends a hundred delays another's one by the turn
+// that is running and one of its own.
+func TestPartiesTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := fair.NewTurns(100)
+		if err := turns.Take(t.Context(), "running"); err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		var order []string
+		enter := func(party string) {
+			go func() {
+				if err := turns.Take(t.Context(), party); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				order = append(order, party)
+				mu.Unlock()
+				turns.Pass()
+			}()
+			synctest.Wait()
+		}
+		for range 5 {
+			enter("loud")
+		}
+		enter("quiet")
+		enter("loud")
+		enter("quiet")
+		turns.Pass()
+		synctest.Wait()
+		if want := []string{"loud", "quiet", "loud", "quiet", "loud", "loud", "loud", "loud"}; !slices.Equal(order, want) {
+			t.Errorf("the turns were %q, want %q", order, want)
+		}
+	})
+}
+
+// TestFullPartyAlone: who sends too many is refused, and nobody else.
+func TestFullPartyAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := fair.NewTurns(2)
+		ctx, end := context.WithCancel(t.Context())
+		_ = turns.Take(ctx, "a")
+		for range 2 {
+			go func() { _ = turns.Take(ctx, "a") }()
+		}
+		synctest.Wait()
+		if err := turns.Take(ctx, "a"); !errors.Is(err, fair.ErrFull) {
+			t.Errorf("the third that waits: %v", err)
+		}
+		come := make(chan error, 1)
+		go func() { come <- turns.Take(t.Context(), "b") }()
+		synctest.Wait()
+		end() // those that wait go away
+		synctest.Wait()
+		turns.Pass()
+		if err := <-come; err != nil {
+			t.Errorf("another party: %v", err)
+		}
+		turns.Pass()
+	})
+}
+
+// TestTurnsAreOneAtATime: whoever gives up and whenever, one at a time is in, nobody
+// is forgotten, and at the end the turn is free.
+func TestTurnsAreOneAtATime(t *testing.T) {
+	for seed := range uint64(50) {
+		synctest.Test(t, func(t *testing.T) {
+			turns := fair.NewTurns(4)
+			rng := rand.New(rand.NewPCG(seed, 1))
+			var wg sync.WaitGroup
+			inside := 0
+			var mu sync.Mutex
+			for i := range 60 {
+				start, patience := time.Duration(rng.IntN(30)), time.Duration(1+rng.IntN(20))
+				wg.Go(func() {
+					time.Sleep(start)
+					ctx, cancel := context.WithTimeout(t.Context(), patience)
+					defer cancel()
+					if turns.Take(ctx, i%3) != nil {
+						return
+					}
+					mu.Lock()
+					inside++
+					if inside > 1 {
+						t.Errorf("%d are in", inside)
+					}
+					mu.Unlock()
+					time.Sleep(2)
+					mu.Lock()
+					inside--
+					mu.Unlock()
+					turns.Pass()
+				})
+			}
+			wg.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), 1)
+			defer cancel()
+			if err := turns.Take(ctx, "last"); err != nil {
+				t.Errorf("seed %d: the turn is not free: %v", seed, err)
+			}
+		})
+	}
+}
