@@ -100,7 +100,7 @@ func TestTurnsAreOneAtATime(t *testing.T) {
 						t.Errorf("%d are in", inside)
 					}
 					mu.Unlock()
-					time.Sleep(2)
+					time.Sleep(2 * time.Nanosecond)
 					mu.Lock()
 					inside--
 					mu.Unlock()
@@ -108,7 +108,7 @@ func TestTurnsAreOneAtATime(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			ctx, cancel := context.WithTimeout(t.Context(), 1)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
 			defer cancel()
 			if err := turns.Take(ctx, "last"); err != nil {
 				t.Errorf("seed %d: the turn is not free: %v", seed, err)
