@@ -109,10 +109,10 @@ func (x *exchange) run() error {
 	if err != nil {
 		return err
 	}
-	if !x.leavesCredentials() {
-		if err := x.authenticate(); err != nil {
-			return err
-		}
+	if x.leavesCredentials() {
+		x.caller = anonymous // the old form with a large body has asked already
+	} else if err := x.authenticate(); err != nil {
+		return err
 	}
 	if err := x.meterCaller(); err != nil {
 		return err
