@@ -145,7 +145,7 @@ func copySchemas(ctx context.Context, dir, database string, count, woken int) (e
 	defer func() { err = errors.Join(err, db.Close()) }()
 	for n, r := range list {
 		// Housekeeping is done: it would wake each of them in turn.
-		if _, err := registry.Tend(ctx, r); err != nil {
+		if _, err := registry.ClaimMaintenance(ctx, r); err != nil {
 			return err
 		}
 		if r.Name == site.Default || n > woken {

@@ -91,6 +91,8 @@ var arrows = []arrow{
 		"core/migration", "core/doctypes", "core/store", "core/method", "core/httpapi", "core/ratelimit", "core/proxy", "core/mail", "core/egress",
 		"core/document", "core/doctype", "core/access", "core/site", "core/identity", "core/fault"},
 		"it wires one site: which sites there are, and who holds this one, is above it"},
+	{"core/sites/archive", []string{"core/sites", "core/tenant", "core/backup", "core/store", "core/file/...", "core/migration", "core/document", "core/site"},
+		"an archive is of a site that is in the set; the set knows nothing of archives but what a configuration says of them"},
 	{"core/...", []string{"core/..."}, "core knows no WebAssembly: plugins reach it through core/method.Invoker and document.Hooks"},
 	{"sdk/conformance", nil, "the suite knows a server by its address, as a client does"},
 	{"sdk/c", nil, "an SDK knows nothing of the server"},

@@ -24,7 +24,7 @@ const passphrase = "four words are enough"
 var made = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 
 // newSite is a site with a DocType of its own, a file and a plugin.
-func newSite(t *testing.T) (*documenttest.Site, backup.Site) {
+func newSite(t *testing.T) (*documenttest.Site, backup.Contents) {
 	t.Helper()
 	site := documenttest.New(t, document.ServiceConfig{}, `{"name": "Book", "module": "Library", "custom": 1, "fields": [
 		{"fieldname": "title", "fieldtype": "Data"}, {"fieldname": "price", "fieldtype": "Float"}, {"fieldname": "pages", "fieldtype": "Int"}]}`)
@@ -44,7 +44,7 @@ func newSite(t *testing.T) (*documenttest.Site, backup.Site) {
 }
 
 // emptySite is what an archive is restored into.
-func emptySite(t *testing.T) backup.Site {
+func emptySite(t *testing.T) backup.Contents {
 	t.Helper()
 	boot, err := doctypes.Boot()
 	if err != nil {
@@ -61,11 +61,11 @@ func emptySite(t *testing.T) backup.Site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { files.Close() })
-	return backup.Site{Store: db, Boot: boot, Files: files, Plugins: filepath.Join(dir, "plugins")}
+	return backup.Contents{Store: db, Boot: boot, Files: files, Plugins: filepath.Join(dir, "plugins")}
 }
 
 // keepFile stores a File and its bytes, as core/file would.
-func keepFile(t *testing.T, s backup.Site, site *documenttest.Site, key, content string) {
+func keepFile(t *testing.T, s backup.Contents, site *documenttest.Site, key, content string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bytes")
 	write(t, path, content)
@@ -93,7 +93,7 @@ func write(t *testing.T, path, content string) {
 }
 
 // archive writes a site into a file.
-func archive(t *testing.T, s backup.Site) (path string, m *backup.Manifest) {
+func archive(t *testing.T, s backup.Contents) (path string, m *backup.Manifest) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "site.armature")
 	f, err := os.Create(path)
@@ -111,7 +111,7 @@ func archive(t *testing.T, s backup.Site) (path string, m *backup.Manifest) {
 }
 
 // rows are all rows of a table, in the order of their names.
-func rows(t *testing.T, s backup.Site, dt *doctype.DocType) (all []string) {
+func rows(t *testing.T, s backup.Contents, dt *doctype.DocType) (all []string) {
 	t.Helper()
 	sel := &doctype.Select{DocType: dt, Order: []doctype.OrderBy{{Operand: doctype.Operand{Field: dt.Columns[doctype.ColName]}}}}
 	for _, f := range dt.Columns {

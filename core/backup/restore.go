@@ -23,7 +23,7 @@ import (
 // the storage. The site may be used after a nil error, and is to be thrown away
 // after any other. Where s has no Files the bytes of files go nowhere, and where it
 // has no folder for Plugins those do: it is how an archive is tried.
-func (a *Archive) Restore(ctx context.Context, s Site, spool string, tell Progress) error {
+func (a *Archive) Restore(ctx context.Context, s Contents, spool string, tell Progress) error {
 	r := &restorer{a: a, site: s, spool: spool, stored: map[string]*tally{}}
 	for dt := range s.Boot.All {
 		if rank(dt.Name) > 0 {
@@ -42,7 +42,7 @@ func (a *Archive) Restore(ctx context.Context, s Site, spool string, tell Progre
 
 type restorer struct {
 	a     *Archive
-	site  Site
+	site  Contents
 	spool string
 
 	schema *doctype.Schema   // of the archive; nil until the DocTypes are there

@@ -21,8 +21,8 @@ import (
 // segment is how many bytes of rows are an entry, about: what is held in memory.
 const segment = 1 << 20
 
-// Site is what a backup is made of, or restored into.
-type Site struct {
+// Contents is what a backup is made of, or restored into.
+type Contents struct {
 	Store   *store.Store
 	Boot    *doctype.Schema    // the DocTypes in which DocTypes are stored, of this binary
 	Private []*doctype.DocType // tables that belong to no DocType of the schema
@@ -43,7 +43,7 @@ type Options struct {
 
 // Write writes the site into an archive, from the beginning of f: the state at one
 // moment, while the site goes on being used.
-func Write(ctx context.Context, f io.WriteSeeker, s Site, o Options) (m *Manifest, err error) {
+func Write(ctx context.Context, f io.WriteSeeker, s Contents, o Options) (m *Manifest, err error) {
 	o.Header.Format, o.Header.Made = format, o.Now().UTC().Truncate(time.Second)
 	err = writeCovered(f, o.Header, func(w io.Writer) error {
 		m, err = seal(ctx, w, s, o)
@@ -53,7 +53,7 @@ func Write(ctx context.Context, f io.WriteSeeker, s Site, o Options) (m *Manifes
 }
 
 // seal writes what is sealed.
-func seal(ctx context.Context, w io.Writer, s Site, o Options) (*Manifest, error) {
+func seal(ctx context.Context, w io.Writer, s Contents, o Options) (*Manifest, error) {
 	p, err := newPacker(ctx, w, o, o.Header.Made)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func seal(ctx context.Context, w io.Writer, s Site, o Options) (*Manifest, error
 
 type writer struct {
 	p        *packer
-	site     Site
+	site     Contents
 	manifest *Manifest
 	segments int
 }
@@ -105,7 +105,7 @@ func (w *writer) snapshot(ctx context.Context, n *store.Snapshot) error {
 // tables are the DocTypes whose rows go into an archive, those in which DocTypes
 // are stored first: they say what the others are. Those come in the shape in
 // which this binary knows them, since it has read the others by it.
-func tables(schema *doctype.Schema, s Site) []*doctype.DocType {
+func tables(schema *doctype.Schema, s Contents) []*doctype.DocType {
 	var all []*doctype.DocType
 	for dt := range schema.All {
 		if rank(dt.Name) == 0 {

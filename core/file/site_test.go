@@ -129,7 +129,7 @@ func (s *testSite) serve(t testing.TB) {
 		t.Fatal(err)
 	}
 	routes.AddPages(s.files.Page)
-	edge := &httpapi.Site{
+	edge := &httpapi.Tenant{
 		Name: "test", Documents: s.docs, Store: s.store, Authenticate: authenticate, Raw: routes.Raw, Pages: routes.Page, MaxBody: 64 << 20,
 		Methods: method.New(method.Config{Table: table, Store: s.store, Documents: s.docs}),
 	}
@@ -138,9 +138,9 @@ func (s *testSite) serve(t testing.TB) {
 	s.url = server.URL
 }
 
-type oneSite struct{ site *httpapi.Site }
+type oneSite struct{ site *httpapi.Tenant }
 
-func (o oneSite) Acquire(context.Context, string, *http.Request) (*httpapi.Site, func(), error) {
+func (o oneSite) Acquire(context.Context, string, *http.Request) (*httpapi.Tenant, func(), error) {
 	return o.site, func() {}, nil
 }
 

@@ -31,7 +31,7 @@ func (x *exchange) limitBody() {
 	}
 }
 
-func (s *Site) maxBody() int64 {
+func (s *Tenant) maxBody() int64 {
 	if s.MaxBody > 0 {
 		return s.MaxBody
 	}

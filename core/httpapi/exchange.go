@@ -23,7 +23,7 @@ type exchange struct {
 	length  [1]string // the same of Content-Length
 	arrived time.Time
 
-	site       *Site
+	site       *Tenant
 	release    func()
 	caller     *identity.Caller
 	named      string              // whom a Raw that reads credentials itself has found; for the access log

@@ -17,13 +17,13 @@ type Sites interface {
 	// Acquire returns the site that answers the host (lower case, without port)
 	// and keeps it open until release is called. A host that no site answers is
 	// a Missing fault.
-	Acquire(ctx context.Context, host string, r *http.Request) (site *Site, release func(), err error)
+	Acquire(ctx context.Context, host string, r *http.Request) (site *Tenant, release func(), err error)
 }
 
-// Site is what the edge needs of one tenant. It is an immutable value: a site
+// Tenant is what the edge needs of one site. It is an immutable value: a site
 // whose configuration changed hands out another one. Name, Documents, Store,
 // Methods and Authenticate are required.
-type Site struct {
+type Tenant struct {
 	Name      string
 	Documents *document.Service
 	Store     document.Store

@@ -45,7 +45,7 @@ var callers = map[string]*identity.Caller{
 // testSite is a site on a real database, behind the whole handler.
 type testSite struct {
 	t       testing.TB
-	site    *httpapi.Site
+	site    *httpapi.Tenant
 	handler http.Handler
 	log     *bytes.Buffer
 	ready   error
@@ -87,7 +87,7 @@ func newSiteIn(t testing.TB, dir string) *testSite {
 		t.Fatal(err)
 	}
 	s := &testSite{log: &bytes.Buffer{}}
-	s.site = &httpapi.Site{
+	s.site = &httpapi.Tenant{
 		Name: "test", Documents: documents, Store: db, Authenticate: authenticate,
 		Methods: method.New(method.Config{
 			Table: table, Store: db, Documents: documents, Invoker: plugins{},
@@ -117,7 +117,7 @@ func newSiteIn(t testing.TB, dir string) *testSite {
 }
 
 // Acquire makes the test site answer every host but one.
-func (s *testSite) Acquire(_ context.Context, host string, _ *http.Request) (*httpapi.Site, func(), error) {
+func (s *testSite) Acquire(_ context.Context, host string, _ *http.Request) (*httpapi.Tenant, func(), error) {
 	if host == "nowhere.example" {
 		return nil, nil, fault.Missing("No site answers %s", host)
 	}

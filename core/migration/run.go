@@ -14,8 +14,8 @@ import (
 	"armature/core/fault"
 )
 
-// Site is the database of one site on its way to a binary's format.
-type Site struct {
+// Database is that of one site on its way to a binary's format.
+type Database struct {
 	Store document.Store
 	Plan  Plan
 	Log   *slog.Logger
@@ -39,11 +39,11 @@ type Site struct {
 
 // Withheld are the shipped DocTypes that Bring has left out, because the site has its
 // own under these names.
-func (s *Site) Withheld() []string { return s.withheld }
+func (s *Database) Withheld() []string { return s.withheld }
 
 // From is the format in which Bring has found the site; 0: from before formats had
 // numbers, or new.
-func (s *Site) From() int64 { return s.from }
+func (s *Database) From() int64 { return s.from }
 
 // leave is how long the end of a lease may take; afterwards it has to grow stale.
 const leave = 5 * time.Second
@@ -57,7 +57,7 @@ var ErrNewer = errors.New("the site was brought to a newer format")
 
 // Current reports whether a site of this state needs nothing to be used, which is
 // so for a site of a higher format as well; ErrNewer where it may not be used.
-func (s *Site) Current(state State) (bool, error) {
+func (s *Database) Current(state State) (bool, error) {
 	format := s.Plan.Format()
 	if state.Reader > format {
 		return false, fault.Wrap(fault.Unavailable, "SiteNewerError", ErrNewer,
@@ -73,7 +73,7 @@ func (s *Site) Current(state State) (bool, error) {
 
 // Bring brings the site to the binary's format, or waits for who does, and returns
 // its state and its schema. Where nothing is to be done it only reads.
-func (s *Site) Bring(ctx context.Context) (State, *doctype.Schema, error) {
+func (s *Database) Bring(ctx context.Context) (State, *doctype.Schema, error) {
 	state, err := Read(ctx, s.Store)
 	if err == nil {
 		if ok, err := s.Current(state); err != nil {
@@ -100,7 +100,7 @@ func (s *Site) Bring(ctx context.Context) (State, *doctype.Schema, error) {
 	return state, schema, errors.Join(err, s.give(context.WithoutCancel(ctx), l))
 }
 
-func (s *Site) give(ctx context.Context, l *lease) error {
+func (s *Database) give(ctx context.Context, l *lease) error {
 	ctx, cancel := context.WithTimeout(ctx, leave)
 	defer cancel()
 	if err := l.give(ctx); err != nil && !errors.Is(err, errLost) {
@@ -109,14 +109,14 @@ func (s *Site) give(ctx context.Context, l *lease) error {
 	return nil
 }
 
-func (s *Site) load(ctx context.Context, state State) (State, *doctype.Schema, error) {
+func (s *Database) load(ctx context.Context, state State) (State, *doctype.Schema, error) {
 	s.from = state.Format
 	schema, err := s.Plan.Shipped.Load(ctx)
 	return state, schema, err
 }
 
 // begin makes the tables that hold state and journal, and the state of a new site.
-func (s *Site) begin(ctx context.Context) error {
+func (s *Database) begin(ctx context.Context) error {
 	err := s.Store.Write(ctx, document.OwnTx, func(tx document.Tx) error {
 		for _, dt := range Tables() {
 			if err := tx.Migrate(ctx, dt); err != nil {
@@ -150,7 +150,7 @@ func (s *Site) begin(ctx context.Context) error {
 }
 
 // run does what is still to be done; who held the lease before may have done it.
-func (s *Site) run(ctx context.Context, l *lease) (State, *doctype.Schema, error) {
+func (s *Database) run(ctx context.Context, l *lease) (State, *doctype.Schema, error) {
 	state, err := Read(ctx, s.Store)
 	if err != nil {
 		return state, nil, err
@@ -183,7 +183,7 @@ func (s *Site) run(ctx context.Context, l *lease) (State, *doctype.Schema, error
 }
 
 // install brings tables, DocTypes and records to what this binary ships.
-func (s *Site) install(ctx context.Context, l *lease) (*doctype.Schema, []string, error) {
+func (s *Database) install(ctx context.Context, l *lease) (*doctype.Schema, []string, error) {
 	err := l.write(ctx, func(tx document.Tx) error {
 		for _, dt := range s.Plan.Shipped.Tables() {
 			if err := tx.Migrate(ctx, dt); err != nil {
@@ -199,7 +199,7 @@ func (s *Site) install(ctx context.Context, l *lease) (*doctype.Schema, []string
 }
 
 // migrate runs what is left of a migration's steps.
-func (s *Site) migrate(ctx context.Context, l *lease, m Migration, schema *doctype.Schema) error {
+func (s *Database) migrate(ctx context.Context, l *lease, m Migration, schema *doctype.Schema) error {
 	for _, step := range m.Steps {
 		if err := s.step(ctx, l, m, step, schema); err != nil {
 			return fmt.Errorf("step %s: %w", step.Name, err)
@@ -215,7 +215,7 @@ func (s *Site) migrate(ctx context.Context, l *lease, m Migration, schema *docty
 }
 
 // step runs one step to its end, from where the journal says it is.
-func (s *Site) step(ctx context.Context, l *lease, m Migration, step Step, schema *doctype.Schema) error {
+func (s *Database) step(ctx context.Context, l *lease, m Migration, step Step, schema *doctype.Schema) error {
 	for done := false; !done; {
 		err := l.write(ctx, func(tx document.Tx) (err error) {
 			at, err := readEntry(ctx, tx, m, step)
@@ -238,7 +238,7 @@ func (s *Site) step(ctx context.Context, l *lease, m Migration, step Step, schem
 }
 
 // finish notes what was installed, unless not all of it was, and seals the key as sites of this format have it.
-func (s *Site) finish(ctx context.Context, l *lease, withheld []string) error {
+func (s *Database) finish(ctx context.Context, l *lease, withheld []string) error {
 	version, err := s.Plan.Shipped.Version()
 	if err != nil {
 		return err

@@ -148,8 +148,8 @@ func counts(t *testing.T, s document.Store) map[string]int64 {
 }
 
 // siteOf is a binary's view of a site.
-func siteOf(s document.Store, plan migration.Plan) *migration.Site {
-	return &migration.Site{Store: s, Plan: plan, Stale: 50 * time.Millisecond, Seal: func(sealed string) (string, error) {
+func siteOf(s document.Store, plan migration.Plan) *migration.Database {
+	return &migration.Database{Store: s, Plan: plan, Stale: 50 * time.Millisecond, Seal: func(sealed string) (string, error) {
 		if sealed == "" {
 			sealed = "sealed"
 		}

@@ -84,7 +84,7 @@ func median(list []float64) float64 {
 // oneSite is a set in which one site answers every host.
 type oneSite struct{ tenant *tenant.Tenant }
 
-func (o oneSite) Acquire(context.Context, string, *http.Request) (*httpapi.Site, func(), error) {
+func (o oneSite) Acquire(context.Context, string, *http.Request) (*httpapi.Tenant, func(), error) {
 	return o.tenant.Edge(), func() {}, nil
 }
 

@@ -134,7 +134,7 @@ func (f *folders) readConfig(name string) (*site.Config, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("site %s: %w", name, err)
 	}
-	c, err := parseConfig(text)
+	c, err := ParseConfig(text)
 	if err != nil {
 		return c, fmt.Errorf("%s: %w", f.Config(name), err)
 	}
@@ -328,10 +328,10 @@ func (f *folders) Erase(ctx context.Context, name string) (int, error) {
 	return 0, os.RemoveAll(moved.Folder)
 }
 
-// Tend implements Registry: a file says when it was done.
-func (f *folders) Tend(_ context.Context, r *Record) (bool, error) {
+// ClaimMaintenance implements Registry: a file says when it was done.
+func (f *folders) ClaimMaintenance(_ context.Context, r *Record) (bool, error) {
 	file := filepath.Join(f.Site(r.Name), ".tended")
-	if info, err := os.Stat(file); err == nil && time.Since(info.ModTime()) < tendEvery {
+	if info, err := os.Stat(file); err == nil && time.Since(info.ModTime()) < maintainEvery {
 		return false, nil
 	}
 	return true, os.WriteFile(file, nil, 0o600)

@@ -5,11 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"armature/core/site"
 )
@@ -75,46 +73,6 @@ func (s *stagedFolder) Publish(ctx context.Context, config *site.Config, replace
 func (s *stagedFolder) Discard() error { return os.RemoveAll(s.dir) }
 
 // Sweep implements Registry. A site that is being made is written to all the time.
-func (f *folders) Sweep(ctx context.Context) (err error) {
-	top := filepath.Join(f.Data, "restoring")
-	entries, failed := os.ReadDir(top)
-	if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
-		return failed
-	}
-	for _, e := range entries {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		dir := filepath.Join(top, e.Name())
-		old, failed := untouched(dir, time.Now().Add(-brokenOff))
-		if failed == nil && old {
-			f.log.Info("what is left of a site whose making was broken off is removed", "folder", dir)
-			failed = os.RemoveAll(dir)
-		}
-		err = errors.Join(err, failed)
-	}
-	return err
-}
-
-// untouched reports whether nothing in a folder has been written to since a time.
-func untouched(dir string, since time.Time) (old bool, err error) {
-	old = true
-	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		if info.ModTime().After(since) {
-			old = false
-			return fs.SkipAll
-		}
-		return nil
-	})
-	if errors.Is(err, fs.ErrNotExist) { // somebody is at work on it
-		return false, nil
-	}
-	return old, err
+func (f *folders) Sweep(ctx context.Context) error {
+	return RemoveAbandoned(ctx, filepath.Join(f.Data, "restoring"), "", f.log)
 }

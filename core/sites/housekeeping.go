@@ -11,14 +11,14 @@ import (
 // lookEvery is how often it is looked whose housekeeping is due.
 const lookEvery = time.Minute
 
-// Tend does the housekeeping of every site once a day until ctx ends: what
+// Maintain does the housekeeping of every site once a day until ctx ends: what
 // crashes have left behind is removed, and what is past use. A site that sleeps is
 // opened for it, and put to sleep again at once.
-func (s *Set) Tend(ctx context.Context) {
+func (s *Set) Maintain(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		s.tendDue(ctx)
+		s.maintainDue(ctx)
 		select {
 		case <-ctx.Done():
 			return
@@ -27,11 +27,11 @@ func (s *Set) Tend(ctx context.Context) {
 	}
 }
 
-// tendDue does what is due now. Of several servers one does a site's; what each
+// maintainDue does what is due now. Of several servers one does a site's; what each
 // machine has of uploads that were broken off it clears away itself, and what is
 // left of broken off restores any of them does.
-func (s *Set) tendDue(ctx context.Context) {
-	spools := time.Since(s.spooled) >= tendEvery
+func (s *Set) maintainDue(ctx context.Context) {
+	spools := time.Since(s.spooled) >= maintainEvery
 	if spools {
 		s.spooled = time.Now()
 		if err := s.registry.Sweep(ctx); err != nil && ctx.Err() == nil {
@@ -49,28 +49,27 @@ func (s *Set) tendDue(ctx context.Context) {
 			}
 		}
 		// Noted first: a site that cannot be opened is not tried all day long.
-		switch mine, err := s.registry.Tend(ctx, r); {
+		switch mine, err := s.registry.ClaimMaintenance(ctx, r); {
 		case err != nil && ctx.Err() == nil:
 			s.c.Logger.Error("note the housekeeping of a site", "site", e.name, "error", err)
 		case mine:
-			s.tend(ctx, e)
+			s.maintain(ctx, e)
 		}
 	}
 }
 
-// tend does the housekeeping of one site. Failures are logged: the next day tries
+// maintain does the housekeeping of one site. Failures are logged: the next day tries
 // again.
-func (s *Set) tend(ctx context.Context, e *entry) {
-	slept := e.serving.Load() == nil
-	t, err := s.wake(ctx, e)
+func (s *Set) maintain(ctx context.Context, e *entry) {
+	t, release, err := s.Borrow(ctx, e.name)
 	if err != nil {
 		return // logged by whoever opened it
 	}
+	defer release()
 	if err := t.Files.Sweep(ctx); err != nil && ctx.Err() == nil {
 		t.Log().Error("sweep the files", "error", err)
 	}
 	if err := t.OAuth.Sweep(ctx); err != nil && ctx.Err() == nil {
 		t.Log().Error("clear away OAuth tokens", "error", err)
 	}
-	t.letSleep(slept)
 }

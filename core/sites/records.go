@@ -40,9 +40,9 @@ type records struct {
 	list     []*Record
 	texts    map[string]string // of the configurations in list, by id
 
-	mu     sync.Mutex
-	tended map[string]time.Time // when housekeeping was last known to be done, by id
-	left   map[string]string    // folders on this machine of the sites that were found gone, by id
+	mu         sync.Mutex
+	maintained map[string]time.Time // when housekeeping was last known to be done, by id
+	left       map[string]string    // folders on this machine of the sites that were found gone, by id
 }
 
 // What a site in the table can be.
@@ -83,7 +83,7 @@ func newRecords(c RegistryConfig) *records {
 	if c.Schema == "" {
 		c.Schema = DefaultRegistry
 	}
-	return &records{c: c, opening: semaphore.NewWeighted(1), looking: semaphore.NewWeighted(1), tended: map[string]time.Time{}, left: map[string]string{}}
+	return &records{c: c, opening: semaphore.NewWeighted(1), looking: semaphore.NewWeighted(1), maintained: map[string]time.Time{}, left: map[string]string{}}
 }
 
 // schemaPrefix begins the name of every site's schema. What follows is the name
@@ -255,8 +255,8 @@ func (r *records) take(rows []row) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, one := range rows {
-		if one.tended.After(r.tended[one.schema]) {
-			r.tended[one.schema] = one.tended
+		if one.tended.After(r.maintained[one.schema]) {
+			r.maintained[one.schema] = one.tended
 		}
 	}
 }
@@ -282,7 +282,7 @@ func (r *records) configOf(schema, sealed string) (*site.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseConfig(text)
+	return ParseConfig(text)
 }
 
 // seal makes what is stored of a configuration, if it may be.

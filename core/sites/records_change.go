@@ -186,12 +186,12 @@ func (r *records) Undrop(ctx context.Context, name string) error {
 	return r.moveAlone(ctx, db, last, last.state, live)
 }
 
-// Tend implements Registry: of all servers the one that writes the time has the
+// ClaimMaintenance implements Registry: of all servers the one that writes the time has the
 // work.
-func (r *records) Tend(ctx context.Context, rec *Record) (mine bool, err error) {
+func (r *records) ClaimMaintenance(ctx context.Context, rec *Record) (mine bool, err error) {
 	now := time.Now()
 	r.mu.Lock()
-	due := now.Sub(r.tended[rec.id]) >= tendEvery
+	due := now.Sub(r.maintained[rec.id]) >= maintainEvery
 	r.mu.Unlock()
 	if !due {
 		return false, nil
@@ -208,7 +208,7 @@ func (r *records) Tend(ctx context.Context, rec *Record) (mine bool, err error) 
 			return err
 		}
 		seconds, _ := doc.Get("tended").(int64)
-		if since := now.Sub(time.Unix(seconds, 0)); since < tendEvery {
+		if since := now.Sub(time.Unix(seconds, 0)); since < maintainEvery {
 			last = time.Unix(seconds, 0)
 			return nil
 		}
@@ -220,7 +220,7 @@ func (r *records) Tend(ctx context.Context, rec *Record) (mine bool, err error) 
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tended[rec.id] = last
+	r.maintained[rec.id] = last
 	return mine, nil
 }
 

@@ -233,7 +233,7 @@ func (r *records) readFile(one row) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	config, err := parseConfig(text)
+	config, err := ParseConfig(text)
 	if err != nil {
 		return "", err
 	}

@@ -44,9 +44,9 @@ type Registry interface {
 	// knows. Servers let go of it within a second; requests that are running fail.
 	Erase(ctx context.Context, name string) (kept int, err error)
 
-	// Tend reports whether the daily housekeeping of a site is due, and is the
+	// ClaimMaintenance reports whether the daily housekeeping of a site is due, and is the
 	// caller's to do: of all servers one is told so.
-	Tend(ctx context.Context, r *Record) (bool, error)
+	ClaimMaintenance(ctx context.Context, r *Record) (bool, error)
 
 	// Stage makes room for a site where nobody sees it.
 	Stage(ctx context.Context, name string) (Stage, error)
@@ -124,9 +124,9 @@ func NewRegistry(c RegistryConfig) Registry {
 	return newRecords(c)
 }
 
-// parseConfig is site.ParseConfig with the checks of those who read the
+// ParseConfig is site.ParseConfig with the checks of those who read the
 // configuration.
-func parseConfig(text []byte) (*site.Config, error) {
+func ParseConfig(text []byte) (*site.Config, error) {
 	c, err := site.ParseConfig(text)
 	if err == nil {
 		err = checkConfig(c)

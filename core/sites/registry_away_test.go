@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"armature/core/sites"
+	"armature/core/sites/sitetest"
 	"armature/core/tenant"
 )
 
@@ -29,7 +30,7 @@ func TestDatabaseGoesAway(t *testing.T) {
 		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	})
 	name, late := unique("s"), unique("t")
-	create(t, s, name)
+	sitetest.Create(t, s, name)
 	gate.close()
 	for range 3 {
 		s.Refresh(t.Context())
@@ -40,15 +41,15 @@ func TestDatabaseGoesAway(t *testing.T) {
 	if err := s.Ready(t.Context()); err == nil {
 		t.Error("ready without a database")
 	}
-	if got := acquired(t, s, "x"); got != name {
+	if got := sitetest.Acquired(t, s, "x"); got != name {
 		t.Errorf("%q answers", got)
 	}
-	create(t, other, late)
-	configure(t, other, late, "hosts", `["late.example"]`)
+	sitetest.Create(t, other, late)
+	sitetest.Configure(t, other, late, "hosts", `["late.example"]`)
 	gate.open()
 	eventually(t, "the new site answers", func() bool {
 		s.Refresh(t.Context())
-		return acquired(t, s, "late.example") == late
+		return sitetest.Acquired(t, s, "late.example") == late
 	})
 	if err := s.Ready(t.Context()); err != nil {
 		t.Error(err)
@@ -127,8 +128,8 @@ func (g *gate) open() {
 // than its client.
 func TestCatchUpEnds(t *testing.T) {
 	plugins := &stuckPlugins{countingPlugins: countingPlugins{open: map[string]int{}}, asked: make(chan struct{}, 8), goOn: make(chan struct{})}
-	s, _ := newSet(t, func(c *sites.Config) { c.Plugins = plugins })
-	create(t, s, "default")
+	s, _ := sitetest.NewSet(t, func(c *sites.Config) { c.Plugins = plugins })
+	sitetest.Create(t, s, "default")
 	<-plugins.asked // while it was opened
 	ctx, stop := context.WithCancel(t.Context())
 	var polling sync.WaitGroup

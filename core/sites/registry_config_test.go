@@ -18,6 +18,7 @@ import (
 
 	"armature/core/fault"
 	"armature/core/site"
+	"armature/core/sites/sitetest"
 )
 
 // TestRefusedConfiguration: what a configuration may not say is refused with the
@@ -26,8 +27,8 @@ func TestRefusedConfiguration(t *testing.T) {
 	eachInstallation(t, func(t *testing.T, p *processes) {
 		s, _ := p.start()
 		name := unique("s")
-		create(t, s, name)
-		configure(t, s, name, "time_zone", `"Asia/Tokyo"`)
+		sitetest.Create(t, s, name)
+		sitetest.Configure(t, s, name, "time_zone", `"Asia/Tokyo"`)
 		for key, value := range map[string]string{
 			"time_zone": `"Nowhere"`, "hosts": `"a"`, "rate_limit": `{"limit": -1}`, "allowed_private_hosts": `["a b"]`, "max_file_size": `many`, "file_storage": `{}`,
 		} {
@@ -98,8 +99,8 @@ func TestAnotherMasterKeyOnTheDatabase(t *testing.T) {
 	p := newProcesses(t, false)
 	s, _ := p.start()
 	name := unique("s")
-	create(t, s, name)
-	configure(t, s, name, "app_name", `"not to be read"`)
+	sitetest.Create(t, s, name)
+	sitetest.Configure(t, s, name, "app_name", `"not to be read"`)
 	right := p.config.Master
 	var err error
 	if p.config.Master, err = site.ParseMaster(strings.Repeat("a5", 32)); err != nil {
@@ -152,26 +153,26 @@ func TestAnotherStorage(t *testing.T) {
 		a, _ := p.start()
 		b, _ := p.start()
 		name := unique("s")
-		create(t, a, name)
-		there := open(t, b, name)
-		keepFile(t, there, "before.txt", "on disk")
+		sitetest.Create(t, a, name)
+		there := sitetest.Open(t, b, name)
+		sitetest.KeepFile(t, there, "before.txt", "on disk")
 		_, release, err := b.Acquire(t.Context(), "x", httptest.NewRequest("GET", "/", nil)) // which takes long
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer release()
-		configure(t, a, name, "file_storage", string(settings))
+		sitetest.Configure(t, a, name, "file_storage", string(settings))
 		b.Refresh(t.Context())
-		if open(t, b, name) != there {
+		if sitetest.Open(t, b, name) != there {
 			t.Error("the site was opened anew")
 		}
-		after := keepFile(t, there, "after.txt", "in the bucket")
+		after := sitetest.KeepFile(t, there, "after.txt", "in the bucket")
 		list, err := backend.ListBucket("files", nil, gofakes3.ListBucketPage{})
 		if err != nil || len(list.Contents) != 1 || !strings.HasPrefix(list.Contents[0].Key, name+"/") {
 			t.Errorf("in the bucket: %+v, %v", list.Contents, err)
 		}
 		a.Refresh(t.Context())
-		if status, text := readFile(open(t, a, name), after); status != 200 || text != "in the bucket" {
+		if status, text := sitetest.ReadFile(sitetest.Open(t, a, name), after); status != 200 || text != "in the bucket" {
 			t.Errorf("another process reads %d %q", status, text)
 		}
 	})
@@ -183,7 +184,7 @@ func TestConfiguredAtOnce(t *testing.T) {
 	eachInstallation(t, func(t *testing.T, p *processes) {
 		first, _ := p.start()
 		name := unique("s")
-		create(t, first, name)
+		sitetest.Create(t, first, name)
 		var work sync.WaitGroup
 		const last = 5
 		keys := []string{
@@ -194,7 +195,7 @@ func TestConfiguredAtOnce(t *testing.T) {
 			s, _ := p.start()
 			work.Go(func() {
 				for n := range last {
-					configure(t, s, name, key, fmt.Sprint(n+1))
+					sitetest.Configure(t, s, name, key, fmt.Sprint(n+1))
 				}
 			})
 		}
@@ -215,7 +216,7 @@ func TestLastConfigurationStays(t *testing.T) {
 	eachInstallation(t, func(t *testing.T, p *processes) {
 		s, _ := p.start()
 		name := unique("s")
-		create(t, s, name)
+		sitetest.Create(t, s, name)
 		stop := make(chan struct{})
 		var work sync.WaitGroup
 		work.Go(func() {
@@ -225,12 +226,12 @@ func TestLastConfigurationStays(t *testing.T) {
 					return
 				default:
 					s.Close(name)
-					acquired(t, s, "x")
+					sitetest.Acquired(t, s, "x")
 				}
 			}
 		})
 		for n := range 12 {
-			configure(t, s, name, "app_name", strconv.Quote(fmt.Sprint(n)))
+			sitetest.Configure(t, s, name, "app_name", strconv.Quote(fmt.Sprint(n)))
 			s.Refresh(t.Context())
 			eventually(t, "the site is open", func() bool { return s.Tenant(name) != nil })
 			if on := s.Tenant(name); on != nil {

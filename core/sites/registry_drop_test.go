@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"armature/core/sites"
+	"armature/core/sites/sitetest"
 	"armature/core/store"
 )
 
@@ -23,8 +24,8 @@ func TestMadeAnew(t *testing.T) {
 	eachInstallation(t, func(t *testing.T, p *processes) {
 		serving, _ := p.start() // never refreshed: it notices nothing by itself
 		name := unique("s")
-		create(t, serving, name)
-		configure(t, serving, name, "app_name", `"old"`)
+		sitetest.Create(t, serving, name)
+		sitetest.Configure(t, serving, name, "app_name", `"old"`)
 		note(t, serving, name, "old")
 		serving.Close(name)
 
@@ -36,8 +37,8 @@ func TestMadeAnew(t *testing.T) {
 		if kept.Folder == "" && kept.Schema == "" {
 			t.Error("nobody is told where the data is")
 		}
-		create(t, other, name)
-		if got := acquired(t, serving, "any.example"); got != name {
+		sitetest.Create(t, other, name)
+		if got := sitetest.Acquired(t, serving, "any.example"); got != name {
 			t.Errorf("%q answers", got)
 		}
 		for who, s := range map[string]*sites.Set{"who made it": other, "who slept": serving} {
@@ -53,7 +54,7 @@ func TestMadeAnew(t *testing.T) {
 		if _, err := serving.Registry().Drop(t.Context(), name); err != nil {
 			t.Fatal(err)
 		}
-		if fresh := create(t, serving, name); fresh == old {
+		if fresh := sitetest.Create(t, serving, name); fresh == old {
 			t.Error("the new site is served by what the old one was")
 		}
 	})
@@ -65,14 +66,14 @@ func TestUndrop(t *testing.T) {
 	eachInstallation(t, func(t *testing.T, p *processes) {
 		s, _ := p.start()
 		name := unique("s")
-		create(t, s, name)
+		sitetest.Create(t, s, name)
 		if p.shared {
 			if err := s.Registry().Undrop(t.Context(), name); err == nil || !strings.Contains(err.Error(), "dropped") {
 				t.Errorf("the error does not say which folder to move: %v", err)
 			}
 			return
 		}
-		configure(t, s, name, "app_name", `"old"`)
+		sitetest.Configure(t, s, name, "app_name", `"old"`)
 		note(t, s, name, "old")
 		ctx, r := t.Context(), s.Registry()
 		if err := r.Undrop(ctx, name); !errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +86,7 @@ func TestUndrop(t *testing.T) {
 			}
 		}
 		drop()
-		create(t, s, name)
+		sitetest.Create(t, s, name)
 		if err := r.Undrop(ctx, name); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("over a site: %v", err)
 		}
@@ -120,12 +121,12 @@ func TestErasingBrokenOff(t *testing.T) {
 	s, _ := p.start()
 	other, _ := p.start()
 	name, ctx, r := unique("s"), t.Context(), s.Registry()
-	create(t, s, name)
+	sitetest.Create(t, s, name)
 	note(t, s, name, "kept")
 	if _, err := r.Drop(ctx, name); err != nil {
 		t.Fatal(err)
 	}
-	create(t, s, name)
+	sitetest.Create(t, s, name)
 	s.Refresh(ctx)
 	note(t, s, name, "one")
 	note(t, s, name, "two")
@@ -197,7 +198,7 @@ func TestErasedByTwo(t *testing.T) {
 
 	// Interrupted while the other waits.
 	name := unique("s")
-	create(t, s, name)
+	sitetest.Create(t, s, name)
 	note(t, there, name, "one")
 	interrupted, interrupt := context.WithCancel(ctx)
 	defer interrupt()
@@ -252,7 +253,7 @@ func TestErasedByTwo(t *testing.T) {
 		t.Errorf("an erased site: %v", err)
 	}
 	killed := unique("k")
-	create(t, s, killed)
+	sitetest.Create(t, s, killed)
 	note(t, there, killed, "one")
 	p.forget(killed, "leaving")
 	if err := r.Undrop(ctx, killed); err != nil {
@@ -281,7 +282,7 @@ func TestErasedEverywhere(t *testing.T) {
 	a, _ := p.start()
 	running, here := p.start()
 	name := unique("s")
-	create(t, a, name)
+	sitetest.Create(t, a, name)
 	note(t, running, name, "one")
 	stopped, later := p.start()
 	note(t, stopped, name, "two")
@@ -315,4 +316,9 @@ func TestErasedEverywhere(t *testing.T) {
 	if got := names(t, a); len(got) != 0 {
 		t.Errorf("sites %q", got)
 	}
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }

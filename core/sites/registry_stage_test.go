@@ -11,6 +11,7 @@ import (
 
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/sites/sitetest"
 	"armature/core/store"
 )
 
@@ -59,7 +60,7 @@ func TestStage(t *testing.T) {
 			t.Errorf("sites %q", got)
 		}
 		gone(first)
-		create(t, s, name)
+		sitetest.Create(t, s, name)
 		note(t, s, name, "old")
 		refused := stage()
 		if _, err := refused.Publish(ctx, config, false); !errors.Is(err, fs.ErrExist) {

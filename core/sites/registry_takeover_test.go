@@ -20,7 +20,7 @@ func TestTakesFoldersOver(t *testing.T) {
 	p := newProcesses(t, false)
 	name, broken := unique("a"), unique("b")
 	s, _ := p.start()
-	create(t, s, name)
+	sitetest.Create(t, s, name)
 	note(t, s, name, "from before")
 
 	// An installation that knows of the schema by a folder only.
@@ -57,7 +57,7 @@ func TestTakesFoldersOver(t *testing.T) {
 	prepare(data, broken, `{"hosts": `)
 	at := func(l sites.Layout) func(*sites.Config) { return func(c *sites.Config) { c.Layout = l } }
 	first, _ := p.start(at(data), withLog)
-	if got := acquired(t, first, "a.example"); got != name {
+	if got := sitetest.Acquired(t, first, "a.example"); got != name {
 		t.Errorf("%q answers", got)
 	}
 	if n := notes(t, first, name); n != 1 {
@@ -83,7 +83,7 @@ func TestTakesFoldersOver(t *testing.T) {
 	prepare(stale, name, `{"hosts": ["stale.example"]}`)
 	log.reset()
 	other, _ := p.start(at(stale), withLog)
-	if x, y := acquired(t, other, "a.example"), acquired(t, other, "stale.example"); x != name || y != "" {
+	if x, y := sitetest.Acquired(t, other, "a.example"), sitetest.Acquired(t, other, "stale.example"); x != name || y != "" {
 		t.Errorf("%q and %q answer", x, y)
 	}
 	if !strings.Contains(log.String(), "the file is not read") {

@@ -122,13 +122,13 @@ func TestProcessesShareSites(t *testing.T) {
 		a, _ := p.start()
 		b, _ := p.start()
 		shop, docs := unique("shop"), unique("docs")
-		create(t, a, shop)
-		create(t, b, docs)
-		configure(t, b, shop, "hosts", `["shop.example"]`)
-		configure(t, a, docs, "hosts", `["docs.example"]`)
+		sitetest.Create(t, a, shop)
+		sitetest.Create(t, b, docs)
+		sitetest.Configure(t, b, shop, "hosts", `["shop.example"]`)
+		sitetest.Configure(t, a, docs, "hosts", `["docs.example"]`)
 		for _, s := range []*sites.Set{a, b} {
 			s.Refresh(t.Context())
-			if x, y, z := acquired(t, s, "shop.example"), acquired(t, s, "docs.example"), acquired(t, s, "other.example"); x != shop || y != docs || z != "" {
+			if x, y, z := sitetest.Acquired(t, s, "shop.example"), sitetest.Acquired(t, s, "docs.example"), sitetest.Acquired(t, s, "other.example"); x != shop || y != docs || z != "" {
 				t.Errorf("answers by %q, %q and %q", x, y, z)
 			}
 		}
@@ -140,7 +140,7 @@ func TestProcessesShareSites(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Refresh(t.Context())
-		if got := acquired(t, a, "shop.example"); got != "" {
+		if got := sitetest.Acquired(t, a, "shop.example"); got != "" {
 			t.Errorf("%q answers for a site that was dropped elsewhere", got)
 		}
 		if a.Tenant(shop) != nil {
@@ -224,7 +224,7 @@ func TestLookIsCheap(t *testing.T) {
 		if again := look(); !slices.Equal(before, again) || statements > 1 {
 			t.Errorf("%d statements, the same records: %v", statements, slices.Equal(before, again))
 		}
-		configure(t, s, "s07", "app_name", `"x"`)
+		sitetest.Configure(t, s, "s07", "app_name", `"x"`)
 		changed := 0
 		for i, record := range look() {
 			if record != before[i] {
@@ -259,7 +259,7 @@ func TestTendedOnce(t *testing.T) {
 				return
 			}
 			for range 3 {
-				ok, err := s.Registry().Tend(t.Context(), list[0])
+				ok, err := s.Registry().ClaimMaintenance(t.Context(), list[0])
 				if err != nil {
 					t.Error(err)
 				}

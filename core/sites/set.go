@@ -32,9 +32,6 @@ type Config struct {
 
 	// Recreate lets sites whose database is missing begin with an empty one.
 	Recreate bool
-
-	// Backups is how archives of the sites are made by schedule (KeepBackups).
-	Backups Backups
 }
 
 // Set is the sites of a process. A site is opened by its first request and put
@@ -59,7 +56,7 @@ type Set struct {
 	closed bool
 	open   sync.WaitGroup // tenancies that are not closed yet
 
-	spooled time.Time // when the spools were last swept; of Tend
+	spooled time.Time // when the spools were last swept; of Maintain
 
 	lastMu sync.Mutex
 	last   map[string]*tenancy // by name: the latest, until it has ended
@@ -89,16 +86,33 @@ func (s *Set) Sites(ctx context.Context) ([]*Record, error) {
 	if err := s.readSites(ctx); err != nil {
 		return nil, err
 	}
+	return s.Known(), nil
+}
+
+// Known are the sites there were when it was last looked, by name.
+func (s *Set) Known() []*Record {
 	entries := s.table.Load().entries
 	list := make([]*Record, len(entries))
 	for i, e := range entries {
 		list[i] = e.record.Load()
 	}
-	return list, nil
+	return list
+}
+
+// Free is fs.ErrExist where a site has the name.
+func (s *Set) Free(ctx context.Context, name string) error {
+	list, err := s.Sites(ctx)
+	if err == nil && find(list, name) != nil {
+		err = taken(name)
+	}
+	return err
 }
 
 // Registry is where the sites are listed.
 func (s *Set) Registry() Registry { return s.registry }
+
+// Config is what the set goes by.
+func (s *Set) Config() Config { return s.c }
 
 // Create makes a new site; an error that is fs.ErrExist when the name is taken.
 func (s *Set) Create(ctx context.Context, name string) (*tenant.Tenant, error) {
@@ -120,6 +134,19 @@ func (s *Set) Open(ctx context.Context, name string) (*tenant.Tenant, error) {
 	}
 	t.release()
 	return t.Tenant, nil
+}
+
+// Borrow opens a site for work in the background, which does not count as use: one
+// that slept sleeps again when release is called, which who borrows has to do. A
+// site that does not exist is fs.ErrNotExist.
+func (s *Set) Borrow(ctx context.Context, name string) (_ *tenant.Tenant, release func(), err error) {
+	e := s.table.Load().byName[name]
+	slept := e == nil || e.serving.Load() == nil
+	t, err := s.hold(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.Tenant, func() { t.letSleep(slept) }, nil
 }
 
 // hold opens a site for somebody who is no request, and who releases it.
@@ -152,7 +179,7 @@ func (s *Set) Named(host string) bool { return s.table.Load().byHost[host] != ni
 
 // Acquire finds the site that answers the host and opens it if it sleeps; it
 // satisfies httpapi.Sites.
-func (s *Set) Acquire(ctx context.Context, host string, r *http.Request) (*httpapi.Site, func(), error) {
+func (s *Set) Acquire(ctx context.Context, host string, r *http.Request) (*httpapi.Tenant, func(), error) {
 	name := r.Header.Get(proxy.SiteHeader)
 	t, err := s.answers(ctx, host, name)
 	if errors.Is(err, errAnother) {

@@ -2,7 +2,6 @@ package sites_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"net/http/httptest"
@@ -13,103 +12,51 @@ import (
 	"testing"
 
 	"armature/core/document"
-	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/method"
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/sites/sitetest"
 	"armature/core/tenant"
 )
 
 // newSet makes a set of sites in SQLite files, closed when the test ends.
-func newSet(t *testing.T, change ...func(*sites.Config)) (*sites.Set, sites.Layout) {
-	t.Helper()
-	layout := sites.Layout{Data: t.TempDir()}
-	if err := layout.Make(); err != nil {
-		t.Fatal(err)
-	}
-	master, err := site.LoadMaster(layout.MasterKey())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := sites.Config{Config: tenant.Config{Master: master, Version: "test"}, Layout: layout}
-	for _, fn := range change {
-		fn(&c)
-	}
-	s := sites.NewSet(c)
-	t.Cleanup(s.CloseAll)
-	return s, layout
-}
-
-func create(t *testing.T, s *sites.Set, name string) *tenant.Tenant {
-	t.Helper()
-	on, err := s.Create(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return on
-}
-
-func configure(t *testing.T, s *sites.Set, name, key, value string) {
-	t.Helper()
-	_, err := s.Registry().Configure(t.Context(), name, func(c *site.Config) (*site.Config, error) {
-		return c.With(key, json.RawMessage(value))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// acquired is the name of the site that answers a host.
-func acquired(t *testing.T, s *sites.Set, name string) string {
-	t.Helper()
-	edge, release, err := s.Acquire(t.Context(), name, httptest.NewRequest("GET", "/", nil))
-	if errors.Is(err, fault.New(fault.NotFound, "", "")) {
-		return ""
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
-	return edge.Name
-}
-
 func TestAcquire(t *testing.T) {
-	s, _ := newSet(t)
-	if got := acquired(t, s, "any.example"); got != "" {
+	s, _ := sitetest.NewSet(t)
+	if got := sitetest.Acquired(t, s, "any.example"); got != "" {
 		t.Errorf("without sites %q answers", got)
 	}
-	create(t, s, "another")
-	create(t, s, "default")
-	create(t, s, "named")
-	configure(t, s, "named", "hosts", `["named.example"]`)
+	sitetest.Create(t, s, "another")
+	sitetest.Create(t, s, "default")
+	sitetest.Create(t, s, "named")
+	sitetest.Configure(t, s, "named", "hosts", `["named.example"]`)
 	s.Refresh(t.Context())
 	for name, want := range map[string]string{
 		"any.example": "default", "named.example": "named", "": "default",
 	} {
-		if got := acquired(t, s, name); got != want {
+		if got := sitetest.Acquired(t, s, name); got != want {
 			t.Errorf("%q is answered by %q, want %q", name, got, want)
 		}
 	}
-	configure(t, s, "default", "hosts", `["default.example"]`)
+	sitetest.Configure(t, s, "default", "hosts", `["default.example"]`)
 	s.Refresh(t.Context())
-	if got := acquired(t, s, "any.example"); got != "another" {
+	if got := sitetest.Acquired(t, s, "any.example"); got != "another" {
 		t.Errorf("any host is answered by %q", got)
 	}
 }
 
 func TestRefreshFollowsTheFolder(t *testing.T) {
-	s, layout := newSet(t)
-	create(t, s, "default")
-	other := sites.NewSet(config(t, layout)) // another process
+	s, layout := sitetest.NewSet(t)
+	sitetest.Create(t, s, "default")
+	other := sites.NewSet(sitetest.Config(t, layout)) // another process
 	defer other.CloseAll()
 	if _, err := other.Create(t.Context(), "late"); err != nil {
 		t.Fatal(err)
 	}
 	other.Close("late")
-	configure(t, s, "late", "hosts", `["late.example"]`)
+	sitetest.Configure(t, s, "late", "hosts", `["late.example"]`)
 	s.Refresh(t.Context())
-	if got := acquired(t, s, "late.example"); got != "late" {
+	if got := sitetest.Acquired(t, s, "late.example"); got != "late" {
 		t.Fatalf("a site that another process made is not served: %q answers", got)
 	}
 	late := s.Tenant("late")
@@ -117,7 +64,7 @@ func TestRefreshFollowsTheFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Refresh(t.Context())
-	if got := acquired(t, s, "late.example"); got != "default" {
+	if got := sitetest.Acquired(t, s, "late.example"); got != "default" {
 		t.Errorf("a dropped site is still served: %q answers", got)
 	}
 	if err := late.Store.Ping(t.Context()); err == nil {
@@ -128,9 +75,9 @@ func TestRefreshFollowsTheFolder(t *testing.T) {
 	if _, err := other.Create(t.Context(), "late"); err != nil {
 		t.Fatal(err)
 	}
-	configure(t, s, "late", "hosts", `["late.example"]`)
+	sitetest.Configure(t, s, "late", "hosts", `["late.example"]`)
 	s.Refresh(t.Context())
-	if got := acquired(t, s, "late.example"); got != "late" {
+	if got := sitetest.Acquired(t, s, "late.example"); got != "late" {
 		t.Errorf("%q answers for the new site", got)
 	}
 	if s.Tenant("late") == late {
@@ -138,19 +85,10 @@ func TestRefreshFollowsTheFolder(t *testing.T) {
 	}
 }
 
-func config(t *testing.T, layout sites.Layout) sites.Config {
-	t.Helper()
-	master, err := site.LoadMaster(layout.MasterKey())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sites.Config{Config: tenant.Config{Master: master}, Layout: layout}
-}
-
 func TestRefreshKeepsAConfigurationThatWorks(t *testing.T) {
-	s, layout := newSet(t)
-	on := create(t, s, "default")
-	configure(t, s, "default", "time_zone", `"Asia/Tokyo"`)
+	s, layout := sitetest.NewSet(t)
+	on := sitetest.Create(t, s, "default")
+	sitetest.Configure(t, s, "default", "time_zone", `"Asia/Tokyo"`)
 	s.Refresh(t.Context())
 	if got := on.Site.Location().String(); got != "Asia/Tokyo" {
 		t.Fatalf("time zone %s", got)
@@ -165,11 +103,11 @@ func TestRefreshKeepsAConfigurationThatWorks(t *testing.T) {
 }
 
 func TestOpenErrors(t *testing.T) {
-	s, _ := newSet(t)
+	s, _ := sitetest.NewSet(t)
 	if _, err := s.Open(t.Context(), "nowhere"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing site: %v", err)
 	}
-	create(t, s, "one")
+	sitetest.Create(t, s, "one")
 	if _, err := s.Create(t.Context(), "one"); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a taken name: %v", err)
 	}
@@ -183,8 +121,8 @@ func TestOpenErrors(t *testing.T) {
 }
 
 func TestAnotherMasterKey(t *testing.T) {
-	s, layout := newSet(t)
-	create(t, s, "default")
+	s, layout := sitetest.NewSet(t)
+	sitetest.Create(t, s, "default")
 	master, err := site.ParseMaster(strings.Repeat("ab", 32))
 	if err != nil {
 		t.Fatal(err)
@@ -206,12 +144,12 @@ func TestFirstPasswordOnce(t *testing.T) {
 			announced.Add(1)
 		}
 	}
-	s, layout := newSet(t, announce)
+	s, layout := sitetest.NewSet(t, announce)
 	if err := s.Registry().Create(t.Context(), "default"); err != nil {
 		t.Fatal(err)
 	}
 	// Two processes open the new site at once.
-	c := config(t, layout)
+	c := sitetest.Config(t, layout)
 	announce(&c)
 	other := sites.NewSet(c)
 	defer other.CloseAll()
@@ -232,7 +170,7 @@ func TestFirstPasswordOnce(t *testing.T) {
 // TestWeakFirstPassword: a site that cannot be finished is an error, and what was
 // opened of it is closed.
 func TestWeakFirstPassword(t *testing.T) {
-	s, _ := newSet(t, func(c *sites.Config) { c.Password = "admin" })
+	s, _ := sitetest.NewSet(t, func(c *sites.Config) { c.Password = "admin" })
 	if _, err := s.Create(t.Context(), "default"); err == nil || !strings.Contains(err.Error(), "the Administrator's password") {
 		t.Errorf("%v", err)
 	}
@@ -270,8 +208,8 @@ func (s countedSite) Close()                { s.p.count(s.site, -1) }
 
 func TestCloseWaitsForRequests(t *testing.T) {
 	plugins := &countingPlugins{open: map[string]int{}}
-	s, _ := newSet(t, func(c *sites.Config) { c.Plugins = plugins })
-	on := create(t, s, "default")
+	s, _ := sitetest.NewSet(t, func(c *sites.Config) { c.Plugins = plugins })
+	on := sitetest.Create(t, s, "default")
 	edge, release, err := s.Acquire(t.Context(), "x", httptest.NewRequest("GET", "/", nil))
 	if err != nil {
 		t.Fatal(err)
@@ -287,7 +225,7 @@ func TestCloseWaitsForRequests(t *testing.T) {
 	}
 	// One that comes now waits for it to end, and gets the site opened again.
 	come := make(chan string)
-	go func() { come <- acquired(t, s, "x") }()
+	go func() { come <- sitetest.Acquired(t, s, "x") }()
 	plugins.mu.Lock()
 	if plugins.open["default"] != 1 {
 		t.Error("the plugins of a site in use were shut, or opened twice")
@@ -306,8 +244,8 @@ func TestCloseWaitsForRequests(t *testing.T) {
 }
 
 func TestHammerOpenAndClose(t *testing.T) {
-	s, _ := newSet(t)
-	create(t, s, "default")
+	s, _ := sitetest.NewSet(t)
+	sitetest.Create(t, s, "default")
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for range 4 {

@@ -23,8 +23,8 @@ import (
 // once, and everybody is served by the one tenant.
 func TestOpenedOnce(t *testing.T) {
 	plugins := &countingPlugins{open: map[string]int{}}
-	s, _ := newSet(t, func(c *sites.Config) { c.Plugins = plugins })
-	create(t, s, "default")
+	s, _ := sitetest.NewSet(t, func(c *sites.Config) { c.Plugins = plugins })
+	sitetest.Create(t, s, "default")
 	for range 5 {
 		s.Close("default")
 		if s.Tenant("default") != nil {
@@ -32,7 +32,7 @@ func TestOpenedOnce(t *testing.T) {
 		}
 		var come sync.WaitGroup
 		for range 16 {
-			come.Go(func() { acquired(t, s, "any") })
+			come.Go(func() { sitetest.Acquired(t, s, "any") })
 		}
 		come.Wait()
 		plugins.mu.Lock()
@@ -46,9 +46,9 @@ func TestOpenedOnce(t *testing.T) {
 // TestIdle: a site without requests is put to sleep, whatever is looked for on
 // it in the background; one that a request holds is not.
 func TestIdle(t *testing.T) {
-	s, _ := newSet(t, func(c *sites.Config) { c.Idle = time.Nanosecond })
-	create(t, s, "default")
-	create(t, s, "other")
+	s, _ := sitetest.NewSet(t, func(c *sites.Config) { c.Idle = time.Nanosecond })
+	sitetest.Create(t, s, "default")
+	sitetest.Create(t, s, "other")
 	_, release, err := s.Acquire(t.Context(), "x", httptest.NewRequest("GET", "/", nil))
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestIdle(t *testing.T) {
 	}
 	release()
 	eventually(t, "the site sleeps", func() bool { return s.Tenant("default") == nil })
-	if got := acquired(t, s, "x"); got != "default" {
+	if got := sitetest.Acquired(t, s, "x"); got != "default" {
 		t.Errorf("%q answers", got)
 	}
 }
@@ -72,8 +72,8 @@ func TestIdle(t *testing.T) {
 // TestAsleepCostsNothing: no goroutine and no open file is left of a site that
 // sleeps.
 func TestAsleepCostsNothing(t *testing.T) {
-	s, layout := newSet(t)
-	create(t, s, "default")
+	s, layout := sitetest.NewSet(t)
+	sitetest.Create(t, s, "default")
 	s.Close("default")
 	files := func() (open []string) {
 		all, err := filepath.Glob("/proc/self/fd/*")
@@ -88,7 +88,7 @@ func TestAsleepCostsNothing(t *testing.T) {
 		return open
 	}
 	before := runtime.NumGoroutine()
-	acquired(t, s, "x")
+	sitetest.Acquired(t, s, "x")
 	if len(files()) == 0 {
 		t.Fatal("an open site has no open file: the test does not see them")
 	}
@@ -102,8 +102,8 @@ func TestAsleepCostsNothing(t *testing.T) {
 // TestFailedOpening: what keeps a site from being opened is said clearly, and
 // the site is served once it is gone.
 func TestFailedOpening(t *testing.T) {
-	s, layout := newSet(t)
-	create(t, s, "default")
+	s, layout := sitetest.NewSet(t)
+	sitetest.Create(t, s, "default")
 	s.Close("default")
 	file := filepath.Join(layout.Site("default"), "site.db")
 	whole, err := os.ReadFile(file)
@@ -137,7 +137,7 @@ func TestFailedOpening(t *testing.T) {
 // TestDatabaseAway: a sleeping site whose PostgreSQL does not answer is
 // unavailable, and the server says that it is not ready.
 func TestDatabaseAway(t *testing.T) {
-	s, _ := newSet(t, func(c *sites.Config) { c.Database = "postgres://armature@127.0.0.1:1/armature" })
+	s, _ := sitetest.NewSet(t, func(c *sites.Config) { c.Database = "postgres://armature@127.0.0.1:1/armature" })
 	_, _, err := s.Acquire(t.Context(), "x", httptest.NewRequest("GET", "/", nil))
 	if fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("%v, want Unavailable", err)
@@ -149,8 +149,8 @@ func TestDatabaseAway(t *testing.T) {
 
 // TestImpatient: whoever leaves while a site is being opened takes nobody along.
 func TestImpatient(t *testing.T) {
-	s, _ := newSet(t)
-	create(t, s, "default")
+	s, _ := sitetest.NewSet(t)
+	sitetest.Create(t, s, "default")
 	s.Close("default")
 	gone, leave := context.WithCancel(t.Context())
 	leave()
@@ -158,7 +158,7 @@ func TestImpatient(t *testing.T) {
 	if _, _, err := s.Acquire(gone, "x", r); err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if got := acquired(t, s, "x"); got != "default" {
+	if got := sitetest.Acquired(t, s, "x"); got != "default" {
 		t.Errorf("%q answers", got)
 	}
 }
@@ -166,9 +166,9 @@ func TestImpatient(t *testing.T) {
 // TestQuietSiteCatchesUp: nobody looks at a site without requests, so its next
 // request does before it is served.
 func TestQuietSiteCatchesUp(t *testing.T) {
-	s, layout := newSet(t)
-	create(t, s, "default")
-	acquired(t, s, "x")
+	s, layout := sitetest.NewSet(t)
+	sitetest.Create(t, s, "default")
+	sitetest.Acquired(t, s, "x")
 	ctx, stop := context.WithCancel(t.Context())
 	var polling sync.WaitGroup
 	polling.Go(func() { s.Poll(ctx) })
@@ -176,7 +176,7 @@ func TestQuietSiteCatchesUp(t *testing.T) {
 	defer stop()
 	eventually(t, "nobody looks at the site any more", func() bool { return !s.Tenant("default").Active() })
 
-	other := sites.NewSet(config(t, layout)) // another process
+	other := sites.NewSet(sitetest.Config(t, layout)) // another process
 	defer other.CloseAll()
 	on, err := other.Open(t.Context(), "default")
 	if err != nil {
@@ -205,8 +205,8 @@ func TestQuietSiteCatchesUp(t *testing.T) {
 // TestTend: what a crash has left behind goes from a site that sleeps, too, and
 // it sleeps again afterwards.
 func TestTend(t *testing.T) {
-	s, layout := newSet(t)
-	create(t, s, "default")
+	s, layout := sitetest.NewSet(t)
+	sitetest.Create(t, s, "default")
 	s.Close("default")
 	left := filepath.Join(layout.Files("default"), "tmp", "left")
 	if err := os.WriteFile(left, []byte("half an upload"), 0o600); err != nil {
@@ -218,22 +218,22 @@ func TestTend(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	var tending sync.WaitGroup
-	tending.Go(func() { s.Tend(ctx) })
+	var maintaining sync.WaitGroup
+	maintaining.Go(func() { s.Maintain(ctx) })
 	eventually(t, "what was left is gone", func() bool {
 		_, err := os.Stat(left)
 		return errors.Is(err, os.ErrNotExist)
 	})
 	eventually(t, "the site sleeps", func() bool { return s.Tenant("default") == nil })
 	stop()
-	tending.Wait()
+	maintaining.Wait()
 }
 
 // TestReadyOpensNothing: who asks whether the server is ready wakes no site.
 func TestReadyOpensNothing(t *testing.T) {
 	for _, database := range []string{"", "postgres"} {
 		t.Run(database, func(t *testing.T) {
-			s, _ := newSet(t, func(c *sites.Config) {
+			s, _ := sitetest.NewSet(t, func(c *sites.Config) {
 				if database != "" {
 					sitetest.OnPostgres(t, c)
 				}

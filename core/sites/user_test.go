@@ -42,8 +42,8 @@ func insertUser(t *testing.T, on *tenant.Tenant, values map[string]any) *doctype
 }
 
 func TestUserIsCompleted(t *testing.T) {
-	s, _ := newSet(t)
-	on := create(t, s, "default")
+	s, _ := sitetest.NewSet(t)
+	on := sitetest.Create(t, s, "default")
 	doc := insertUser(t, on, map[string]any{
 		"email": " Jane@Example.COM ", "first_name": "Jane", "last_name": "Doe",
 		"roles":      []any{map[string]any{"role": "System Manager"}},
@@ -77,8 +77,8 @@ func TestAdministratorIsChanged(t *testing.T) {
 }
 
 func TestBuiltInUsersStay(t *testing.T) {
-	s, _ := newSet(t)
-	on := create(t, s, "default")
+	s, _ := sitetest.NewSet(t)
+	on := sitetest.Create(t, s, "default")
 	for _, user := range []string{identity.Administrator, identity.Guest} {
 		err := write(t, on, func(tx document.Tx) error {
 			return on.Documents.As(identity.Root(), tx).Delete(t.Context(), "User", user)
@@ -97,8 +97,8 @@ func TestBuiltInUsersStay(t *testing.T) {
 }
 
 func TestGenerateKeysMethod(t *testing.T) {
-	s, _ := newSet(t)
-	on := create(t, s, "default")
+	s, _ := sitetest.NewSet(t)
+	on := sitetest.Create(t, s, "default")
 	insertUser(t, on, map[string]any{"email": "rob@example.com", "first_name": "Rob"})
 	generate := func(caller *identity.Caller) (method.Result, error) {
 		return on.Methods().Run(t.Context(), method.Invocation{

@@ -93,7 +93,7 @@ func TestVersionsSideBySide(t *testing.T) {
 			return s
 		}
 		older, newer, newest := set(0), set(1), set(2)
-		one := create(t, older, "default")
+		one := sitetest.Create(t, older, "default")
 		w := &writing{t: t, stop: make(chan struct{})}
 		w.on(one, "older")
 		w.atLeast(10)
@@ -111,7 +111,7 @@ func TestVersionsSideBySide(t *testing.T) {
 		if got := countNotes(t, two); got != w.n.Load() {
 			t.Errorf("%d notes, and %d were acknowledged", got, w.n.Load())
 		}
-		if s := set(0); acquired(t, s, "any") != "default" {
+		if s := set(0); sitetest.Acquired(t, s, "any") != "default" {
 			t.Error("a server of the older version does not serve a site that was only expanded")
 		}
 		if _, err := newest.Open(t.Context(), "default"); err != nil {
@@ -125,12 +125,12 @@ func TestVersionsSideBySide(t *testing.T) {
 		}
 	}
 	t.Run("SQLite", func(t *testing.T) {
-		_, layout := newSet(t)
-		test(t, config(t, layout))
+		_, layout := sitetest.NewSet(t)
+		test(t, sitetest.Config(t, layout))
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
-		_, layout := newSet(t)
-		c := config(t, layout)
+		_, layout := sitetest.NewSet(t)
+		c := sitetest.Config(t, layout)
 		sitetest.OnPostgres(t, &c)
 		test(t, c)
 	})

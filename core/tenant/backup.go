@@ -45,10 +45,10 @@ func (t *Tenant) Backup(ctx context.Context, passphrase string, f io.WriteSeeker
 // Archived is a site as an archive has it: its database, where the bytes of its
 // files are, and the folder of its plugins. No files, and no folder, are nil and
 // empty.
-func Archived(db *store.Store, files file.Storage, plugins string) (backup.Site, error) {
+func Archived(db *store.Store, files file.Storage, plugins string) (backup.Contents, error) {
 	boot, err := doctypes.Boot()
 	if err != nil {
-		return backup.Site{}, err
+		return backup.Contents{}, err
 	}
-	return backup.Site{Store: db, Boot: boot, Private: privateTables(), Files: files, Plugins: plugins}, nil
+	return backup.Contents{Store: db, Boot: boot, Private: privateTables(), Files: files, Plugins: plugins}, nil
 }

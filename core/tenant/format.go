@@ -24,7 +24,7 @@ func privateTables() []*doctype.DocType { return auth.Tables() }
 func besideTables() []*doctype.DocType { return append(privateTables(), backup.Table()) }
 
 // formats is a site's database on its way to the format of this binary.
-func (c *Config) formats(db document.Store, now func() time.Time, log *slog.Logger) *migration.Site {
+func (c *Config) formats(db document.Store, now func() time.Time, log *slog.Logger) *migration.Database {
 	plan := migration.Plan{
 		Migrations: migration.Numbered(),
 		Shipped:    &doctypes.Shipped{Store: db, Now: now, Log: log, Beside: besideTables()},
@@ -32,7 +32,7 @@ func (c *Config) formats(db document.Store, now func() time.Time, log *slog.Logg
 	if c.Plan != nil {
 		plan = c.Plan(plan)
 	}
-	return &migration.Site{Store: db, Plan: plan, Log: log, Seal: c.Master.Reseal}
+	return &migration.Database{Store: db, Plan: plan, Log: log, Seal: c.Master.Reseal}
 }
 
 // Reads is migration.ErrNewer where only a newer version can use a database of

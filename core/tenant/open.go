@@ -26,7 +26,7 @@ import (
 // opened is closed again when a later step fails. Whoever gets the tenant closes
 // it. c is Complete.
 //
-// Errors: home.Lost; those of migration.Site.Bring and of the database.
+// Errors: home.Lost; those of migration.Database.Bring and of the database.
 func Open(ctx context.Context, c *Config, home Home) (*Tenant, error) {
 	t := &Tenant{c: c, home: home, log: c.Logger.With("site", home.Name), plugins: noPlugins{}}
 	if err := t.openAll(ctx); err != nil {

@@ -53,10 +53,10 @@ type Tenant struct {
 	storage backend.Switch
 	table   *method.Table
 	routes  route.Table
-	edge    atomic.Pointer[httpapi.Site]
+	edge    atomic.Pointer[httpapi.Tenant]
 	opened  closers
 
-	format *migration.Site
+	format *migration.Database
 	found  migration.State // of its database, when it was opened
 	paused atomic.Pointer[string]
 	looked atomic.Int64 // the version of the schema at which the site's state was read last
@@ -69,7 +69,7 @@ type Tenant struct {
 func (t *Tenant) Home() Home { return t.home }
 
 // Edge is what the edge sees of the site: an immutable value of now.
-func (t *Tenant) Edge() *httpapi.Site { return t.edge.Load() }
+func (t *Tenant) Edge() *httpapi.Tenant { return t.edge.Load() }
 
 // Methods runs the site's methods with the configuration of now.
 func (t *Tenant) Methods() *method.Service { return t.edge.Load().Methods }
@@ -115,7 +115,7 @@ func (t *Tenant) Configure(config *site.Config) {
 // publish makes what the edge sees of the site from its configuration.
 func (t *Tenant) publish() {
 	config := t.Site.Config()
-	t.edge.Store(&httpapi.Site{
+	t.edge.Store(&httpapi.Tenant{
 		Name:      t.Site.Name,
 		Documents: t.Documents,
 		Store:     t.Store,

@@ -13,7 +13,7 @@ import (
 
 func mustGuest(tb testing.TB, name string) []byte {
 	tb.Helper()
-	b, err := wasmtest.Guest(name)
+	b, err := wasmtest.Module(name)
 	if err != nil {
 		tb.Fatal(err)
 	}

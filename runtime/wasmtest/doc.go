@@ -17,8 +17,8 @@ import (
 //go:embed guests/*.wat
 var guests embed.FS
 
-// Guest returns the binary of the guest of that name.
-func Guest(name string) ([]byte, error) {
+// Module returns the binary of the guest of that name.
+func Module(name string) ([]byte, error) {
 	text, err := guests.ReadFile("guests/" + name + ".wat")
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 
 func TestGuestsAssemble(t *testing.T) {
 	for _, name := range wasmtest.Names() {
-		if _, err := wasmtest.Guest(name); err != nil {
+		if _, err := wasmtest.Module(name); err != nil {
 			t.Error(err)
 		}
 	}

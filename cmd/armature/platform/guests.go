@@ -14,6 +14,7 @@ import (
 	"armature/core/identity"
 	"armature/core/metrics"
 	"armature/core/sites"
+	"armature/core/sites/archive"
 	"armature/plugins/kv"
 	"armature/plugins/manifest"
 	"armature/plugins/meter"
@@ -54,7 +55,7 @@ type Options struct {
 	MetricsToken string
 	Idle         time.Duration        // of the sites, as sites.Config has it
 	Conns        int                  // to PostgreSQL, of all sites together; 0: unbounded
-	Backups      *sites.Backups       // by schedule; nil: none are made
+	Backups      *archive.Schedule    // by schedule; nil: none are made
 	Slow         func() time.Duration // SQL statements worth logging; nil: none
 	observer     bool                 // by a command that ends soon
 	Test         Simulation           // of the tests these plugins run in; nil: they serve

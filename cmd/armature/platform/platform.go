@@ -13,6 +13,7 @@ import (
 	"armature/core/metrics"
 	"armature/core/ratelimit"
 	"armature/core/sites"
+	"armature/core/sites/archive"
 	"armature/core/store"
 	"armature/core/tenant"
 )
@@ -28,7 +29,7 @@ type Platform struct {
 	counts *ratelimit.Counters
 	Log    *slog.Logger
 
-	backups bool // are made by schedule
+	backups *archive.Schedule // by which archives are made; nil: none are
 
 	stop context.CancelFunc
 	work sync.WaitGroup // goroutines that end with stop
@@ -54,9 +55,8 @@ func Open(ctx context.Context, in *installation.Installation, log *slog.Logger, 
 	if o.Test != nil {
 		c.Clock = o.Test.Now
 	}
-	if p.backups = o.Backups != nil; p.backups {
-		c.Backups = *o.Backups
-		c.Backups.Meter = metrics.NewBackups(guests.Metrics.Registry)
+	if p.backups = o.Backups; p.backups != nil {
+		p.backups.Meter = metrics.NewBackups(guests.Metrics.Registry)
 	}
 	if o.Conns > 0 {
 		c.Store.Budget = store.NewBudget(o.Conns)
@@ -80,10 +80,10 @@ func (p *Platform) Start(ctx context.Context) error {
 	}
 	p.work.Go(func() { p.Set.Poll(ctx) })
 	if !p.Guests.observer {
-		p.work.Go(func() { p.Set.Tend(ctx) })
+		p.work.Go(func() { p.Set.Maintain(ctx) })
 	}
-	if p.backups {
-		p.work.Go(func() { p.Set.KeepBackups(ctx) })
+	if p.backups != nil {
+		p.work.Go(func() { archive.NewScheduler(p.Set, *p.backups).Run(ctx) })
 	}
 	return nil
 }

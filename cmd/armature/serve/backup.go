@@ -8,7 +8,7 @@ import (
 
 	"armature/cmd/armature/secret"
 	"armature/core/backup"
-	"armature/core/sites"
+	"armature/core/sites/archive"
 )
 
 // backupFlags are the settings of serve about backups by schedule.
@@ -29,12 +29,12 @@ func (b *backupFlags) flags(flags *pflag.FlagSet) {
 
 // schedule is what the flags say. The passphrase is read for each archive, so that
 // it can be changed while the server runs.
-func (b *backupFlags) schedule() (*sites.Backups, error) {
+func (b *backupFlags) schedule() (*archive.Schedule, error) {
 	keep, err := backup.ParsePolicy(b.keep)
 	if err != nil {
 		return nil, fmt.Errorf("--backup-keep: %w", err)
 	}
-	h := &sites.Backups{
+	h := &archive.Schedule{
 		Schedule: backup.Schedule{Every: b.every.Duration(), Keep: keep}, To: b.to,
 		Passphrase: func() (string, error) { return secret.GivenForBackup(b.passphrase) },
 	}

@@ -13,6 +13,7 @@ import (
 	"armature/cmd/armature/secret"
 	"armature/core/backup"
 	"armature/core/sites"
+	"armature/core/sites/archive"
 )
 
 func (g *group) backupCommand() *cobra.Command {
@@ -60,12 +61,12 @@ func (g *group) backup(ctx context.Context, name, file, passphrase string, try b
 	shown := g.Progress()
 	defer shown.End()
 	write := func(tmp *os.File) (*backup.Manifest, error) {
-		m, err := set.Backup(ctx, name, passphrase, tmp, shown.Tell())
+		m, err := archive.Backup(ctx, set, name, passphrase, tmp, shown.Tell())
 		if err == nil {
 			err = tmp.Sync()
 		}
 		if err == nil && try {
-			_, err = set.Verify(ctx, tmp.Name(), passphrase, shown.Tell())
+			_, err = archive.Verify(ctx, set, tmp.Name(), passphrase, shown.Tell())
 		}
 		return m, err
 	}

@@ -13,11 +13,12 @@ import (
 	"armature/cmd/armature/terminal"
 	"armature/core/backup"
 	"armature/core/sites"
+	"armature/core/sites/archive"
 )
 
 // restoring is what the flags of site restore say.
 type restoring struct {
-	sites.RestoreOptions
+	archive.RestoreOptions
 	passphrase string // file
 	check      bool
 }
@@ -64,7 +65,7 @@ func (g *group) restore(ctx context.Context, in io.Reader, file string, r restor
 	defer set.CloseAll()
 	// Who has to type the passphrase does so for an archive that can be restored.
 	if !r.check {
-		if err := set.CheckCover(ctx, cover, r.RestoreOptions); err != nil {
+		if err := archive.CheckCover(ctx, set, cover, r.RestoreOptions); err != nil {
 			return restoreHint(err)
 		}
 	}
@@ -76,7 +77,7 @@ func (g *group) restore(ctx context.Context, in io.Reader, file string, r restor
 	if r.check {
 		return g.tryArchive(ctx, set, file, phrase, shown)
 	}
-	done, err := set.Restore(ctx, file, phrase, r.RestoreOptions)
+	done, err := archive.Restore(ctx, set, file, phrase, r.RestoreOptions)
 	if err != nil {
 		return restoreHint(err)
 	}
@@ -92,19 +93,19 @@ func restoreHint(err error) error {
 }
 
 func (g *group) tryArchive(ctx context.Context, set *sites.Set, file, passphrase string, shown *terminal.Progress) error {
-	archive, err := set.Verify(ctx, file, passphrase, shown.Tell())
+	tried, err := archive.Verify(ctx, set, file, passphrase, shown.Tell())
 	if err != nil {
 		return err
 	}
 	shown.End()
-	h, m := archive.Header, &archive.Manifest
+	h, m := tried.Header, &tried.Manifest
 	files, bytes := m.Files()
 	return g.Say(map[string]any{
 		"name": h.Site, "made": h.Made, "version": h.Version, "records": m.Records(), "files": files, "bytes": bytes,
 	}, "the archive of site %s of %s can be restored: %d records, %d files of %d bytes", h.Site, h.Made.Format("2006-01-02 15:04:05 MST"), m.Records(), files, bytes)
 }
 
-func (g *group) sayRestored(done *sites.Restored) error {
+func (g *group) sayRestored(done *archive.Restored) error {
 	if g.JSON {
 		return g.PrintJSON(done)
 	}

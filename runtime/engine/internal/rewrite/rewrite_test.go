@@ -131,7 +131,7 @@ func compiles(tb testing.TB, binary []byte) {
 // before is one after.
 func FuzzRewrite(f *testing.F) {
 	for _, name := range wasmtest.Names() {
-		b, err := wasmtest.Guest(name)
+		b, err := wasmtest.Module(name)
 		if err != nil {
 			f.Fatal(err)
 		}

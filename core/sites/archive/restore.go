@@ -1,4 +1,4 @@
-package sites
+package archive
 
 import (
 	"cmp"
@@ -17,6 +17,7 @@ import (
 	"armature/core/file/backend"
 	"armature/core/migration"
 	"armature/core/site"
+	"armature/core/sites"
 	"armature/core/store"
 	"armature/core/tenant"
 )
@@ -43,26 +44,26 @@ type RestoreOptions struct {
 // CheckCover refuses an archive that could not be restored, by what it says of itself
 // without a passphrase: one that only newer programs can use, or a name that is
 // taken.
-func (s *Set) CheckCover(ctx context.Context, c *backup.Cover, o RestoreOptions) error {
+func CheckCover(ctx context.Context, set *sites.Set, c *backup.Cover, o RestoreOptions) error {
 	if c.Format == 1 {
 		return nil // it says nothing
 	}
-	return s.restorable(ctx, c.Header, o)
+	return restorable(ctx, set, c.Header, o)
 }
 
-func (s *Set) restorable(ctx context.Context, h backup.Header, o RestoreOptions) error {
+func restorable(ctx context.Context, set *sites.Set, h backup.Header, o RestoreOptions) error {
 	as := cmp.Or(o.As, h.Site)
 	if err := site.CheckName(as); err != nil {
 		return err
 	}
-	if err := s.c.Reads(migration.State{Format: h.DataFormat, Reader: h.DataReader}); err != nil {
+	c := set.Config()
+	if err := c.Reads(migration.State{Format: h.DataFormat, Reader: h.DataReader}); err != nil {
 		return err
 	}
-	list, err := s.Sites(ctx)
-	if err == nil && find(list, as) != nil && !o.Replace {
-		err = taken(as)
+	if o.Replace {
+		return nil
 	}
-	return err
+	return set.Free(ctx, as)
 }
 
 // Restore makes a site of an archive: under its own name, or as another. Nothing
@@ -70,34 +71,35 @@ func (s *Set) restorable(ctx context.Context, h backup.Header, o RestoreOptions)
 // leaves nothing behind. A site of the name is fs.ErrExist, unless it is to be
 // replaced. What comes of it is a copy, from which nothing is sent (Tenant.Outgoing)
 // until somebody says so, unless it takes the place of the site it was made from.
-func (s *Set) Restore(ctx context.Context, file, passphrase string, o RestoreOptions) (*Restored, error) {
+func Restore(ctx context.Context, set *sites.Set, file, passphrase string, o RestoreOptions) (*Restored, error) {
 	a, err := backup.Open(ctx, file, passphrase, o.Tell)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.restorable(ctx, a.Header, o); err != nil {
+	if err := restorable(ctx, set, a.Header, o); err != nil {
 		return nil, err
 	}
 	as := cmp.Or(o.As, a.Header.Site)
-	r := &restoring{set: s, archive: a, name: as, tell: o.Tell, done: &Restored{Site: as, Records: a.Manifest.Records()}}
+	r := &restoring{set: set, archive: a, name: as, tell: o.Tell, done: &Restored{Site: as, Records: a.Manifest.Records()}}
 	r.done.Files, _ = a.Manifest.Files()
 	if !o.Sending {
-		r.done.Paused = s.pausedAs(ctx, r, o.Replace)
+		r.done.Paused = r.pausedAs(ctx, o.Replace)
 	}
-	if r.stage, err = s.registry.Stage(ctx, as); err != nil {
+	if r.stage, err = set.Registry().Stage(ctx, as); err != nil {
 		return nil, fmt.Errorf("restore %s: %w", as, err)
 	}
 	if err := r.run(ctx, o.Replace); err != nil {
 		return nil, errors.Join(fmt.Errorf("restore %s: %w", as, err), r.stage.Discard())
 	}
-	return r.done, s.readSites(ctx)
+	_, err = set.Sites(ctx) // the set is told of it
+	return r.done, err
 }
 
 // restoring is a site that is being made where nobody sees it.
 type restoring struct {
-	set     *Set
+	set     *sites.Set
 	archive *backup.Archive
-	stage   Stage
+	stage   sites.Stage
 	name    string
 	tell    backup.Progress
 	done    *Restored
@@ -122,9 +124,9 @@ func (r *restoring) run(ctx context.Context, replace bool) error {
 
 // fill puts everything into a folder, and into a schema of PostgreSQL.
 func (r *restoring) fill(ctx context.Context, config *site.Config) (err error) {
-	place, dir := r.stage.Place(), r.stage.Dir()
-	o := r.set.c.Store
-	o.Logger = r.set.c.Logger
+	place, dir, c := r.stage.Place(), r.stage.Dir(), r.set.Config()
+	o := c.Store
+	o.Logger = c.Logger
 	db, err := store.Open(ctx, place.Database, place.Schema, o)
 	if err != nil {
 		return err
@@ -155,7 +157,7 @@ func (r *restoring) fill(ctx context.Context, config *site.Config) (err error) {
 
 // storeKey seals the site's key with the master key of this installation.
 func (r *restoring) storeKey(ctx context.Context, db *store.Store) error {
-	sealed, err := r.set.c.Master.SealKey(r.archive.Key)
+	sealed, err := r.set.Config().Master.SealKey(r.archive.Key)
 	if err != nil {
 		return err
 	}
@@ -170,7 +172,7 @@ func (r *restoring) storeKey(ctx context.Context, db *store.Store) error {
 // config is the configuration. A site under another name does not take the hosts
 // and the bucket's folder of the one it was made from.
 func (r *restoring) config() (*site.Config, error) {
-	c, err := parseConfig(r.archive.Config)
+	c, err := sites.ParseConfig(r.archive.Config)
 	if err == nil && r.name != r.archive.Header.Site {
 		c, err = r.asAnother(c)
 	}
@@ -184,10 +186,10 @@ func (r *restoring) config() (*site.Config, error) {
 // has the same one: it is about to be dropped, and what is deleted on the new one
 // must stay for the case that it is brought back.
 func (r *restoring) apart(c *site.Config) (*site.Config, error) {
-	own := &Record{Config: c, Place: r.stage.Place()}
+	own := &sites.Record{Config: c, Place: r.stage.Place()}
 	bucket, prefix := own.Bucket()
-	taken := slices.ContainsFunc(r.set.table.Load().entries, func(e *entry) bool {
-		b, p := e.record.Load().Bucket()
+	taken := slices.ContainsFunc(r.set.Known(), func(other *sites.Record) bool {
+		b, p := other.Bucket()
 		return b == bucket && p == prefix
 	})
 	if bucket == "" || !taken {
@@ -212,9 +214,7 @@ func (r *restoring) apart(c *site.Config) (*site.Config, error) {
 }
 
 func (r *restoring) asAnother(c *site.Config) (*site.Config, error) {
-	others := r.set.table.Load()
-	taken := len(c.Hosts()) == 0 && len(others.entries) > 0 ||
-		slices.ContainsFunc(c.Hosts(), func(host string) bool { return others.byHost[host] != nil })
+	taken := len(c.Hosts()) == 0 && len(r.set.Known()) > 0 || slices.ContainsFunc(c.Hosts(), r.set.Named)
 	var err error
 	if taken {
 		hosts, _ := json.Marshal([]string{r.name})
@@ -243,12 +243,12 @@ func (r *restoring) asAnother(c *site.Config) (*site.Config, error) {
 // pausedAs is why a site that comes out of an archive is paused; empty where it is
 // not. It is a copy, whose original may go on elsewhere, unless it takes the place
 // of what it was made from: then it is as that was.
-func (s *Set) pausedAs(ctx context.Context, r *restoring, replace bool) string {
+func (r *restoring) pausedAs(ctx context.Context, replace bool) string {
 	why := fmt.Sprintf("restored from an archive of site %s of %s", r.archive.Header.Site, r.archive.Header.Made.Format("2006-01-02 15:04 MST"))
 	if !replace || r.archive.Header.Lineage == "" {
 		return why
 	}
-	t, err := s.Open(ctx, r.name)
+	t, err := r.set.Open(ctx, r.name)
 	if err != nil || t.Origin() != r.archive.Header.Lineage {
 		return why // what cannot be opened cannot say whose it is
 	}

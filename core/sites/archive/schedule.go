@@ -1,11 +1,8 @@
-package sites
+package archive
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,12 +11,13 @@ import (
 	"armature/core/file/backend"
 	"armature/core/file/s3"
 	"armature/core/site"
+	"armature/core/sites"
 	"armature/core/tenant"
 )
 
-// Backups is how the archives of all sites are made by schedule, where a site's
+// Schedule is how the archives of all sites are made by schedule, where a site's
 // configuration does not say otherwise under "backup".
-type Backups struct {
+type Schedule struct {
 	backup.Schedule
 
 	// To is the folder, or the bucket as s3://BUCKET/PREFIX?endpoint=URL, in which
@@ -30,11 +28,11 @@ type Backups struct {
 	// Passphrase is what archives are sealed under. It is asked for each one.
 	Passphrase func() (string, error)
 	// Meter is told what came of each attempt; nil: nobody is.
-	Meter BackupMeter
+	Meter Meter
 }
 
-// BackupMeter counts.
-type BackupMeter interface {
+// Meter counts.
+type Meter interface {
 	// Ended counts an attempt: the site, the state that is in its newest archive, how
 	// long it took, the size of the archive, and what went wrong.
 	Ended(name string, done time.Time, took time.Duration, bytes int64, err error)
@@ -45,53 +43,34 @@ type BackupMeter interface {
 	Forget(name string)
 }
 
-// backupSetting is the site setting about backups.
-const backupSetting = "backup"
-
-// checkBackups refuses what a configuration says of backups where it cannot be done.
-func checkBackups(c *site.Config) error {
-	set, err := backupSettings(c)
-	if err == nil && set.Bucket != nil {
-		_, _, err = s3.Parse(set.Bucket)
-	}
-	if err == nil && set.Folder != "" && !filepath.IsAbs(set.Folder) {
-		err = fmt.Errorf("backup: the folder %q is no absolute path", set.Folder)
-	}
-	return err
-}
-
-func backupSettings(c *site.Config) (backup.Settings, error) {
-	raw, _ := c.Get(backupSetting)
-	return backup.ParseSettings(raw)
-}
-
-// schedule is how often archives of a site are made; ok is false where none are. A
+// of is how often archives of a site are made; ok is false where none are. A
 // place of its own is not used while the site is paused: it is that of the original,
 // which keeps archives of the same name there.
-func (s *Set) schedule(c *site.Config) (_ backup.Schedule, ownPlace, ok bool, err error) {
-	set, err := backupSettings(c)
+func (s *Schedule) of(c *site.Config) (_ backup.Schedule, ownPlace, ok bool, err error) {
+	set, err := sites.BackupSettings(c)
 	if err != nil {
 		return backup.Schedule{}, false, false, err
 	}
-	schedule := set.Over(s.c.Backups.Schedule)
+	schedule := set.Over(s.Schedule)
 	ownPlace = set.Folder != "" || set.Bucket != nil
-	return schedule, ownPlace, schedule.Every > 0 && (ownPlace || s.c.Backups.To != ""), nil
+	return schedule, ownPlace, schedule.Every > 0 && (ownPlace || s.To != ""), nil
 }
 
-// openPlace opens where the archives of a site go.
-func (s *Set) openPlace(t *tenant.Tenant) (_ backup.Place, spool string, end func() error, err error) {
-	set, err := backupSettings(t.Site.Config())
+// openPlace opens where the archives of a site go, and tells in which folder they are
+// made: data, unless they are put where they can be moved to.
+func (s *Schedule) openPlace(t *tenant.Tenant, data string) (_ backup.Place, spool string, end func() error, err error) {
+	set, err := sites.BackupSettings(t.Site.Config())
 	if err != nil {
 		return backup.Place{}, "", nil, err
 	}
 	p := backup.Place{Folder: t.Home().Folder, Site: t.Site.Name}
 	folder, bucket := set.Folder, s3.Options{}
-	switch to := s.c.Backups.To; {
+	switch to := s.To; {
 	case set.Bucket != nil:
 		bucket, _, err = s3.Parse(set.Bucket)
 	case folder == "" && strings.HasPrefix(to, s3.Scheme):
 		bucket, err = s3.ParseURL(to)
-		bucket.AccessKey, bucket.SecretKey = s.c.Backups.Credentials.AccessKey, s.c.Backups.Credentials.SecretKey
+		bucket.AccessKey, bucket.SecretKey = s.Credentials.AccessKey, s.Credentials.SecretKey
 	case folder == "":
 		folder = to
 	}
@@ -103,7 +82,7 @@ func (s *Set) openPlace(t *tenant.Tenant) (_ backup.Place, spool string, end fun
 		if bucket.Prefix != "" && !strings.HasSuffix(bucket.Prefix, "/") {
 			bucket.Prefix += "/"
 		}
-		opened, spool = s3.Open(bucket), s.c.Layout.Data
+		opened, spool = s3.Open(bucket), data
 	} else if opened, err = file.OpenDisk(folder); err != nil {
 		return p, "", nil, err
 	} else {
@@ -114,11 +93,11 @@ func (s *Set) openPlace(t *tenant.Tenant) (_ backup.Place, spool string, end fun
 }
 
 // Check refuses a place that there cannot be.
-func (b Backups) Check() error {
-	if !strings.HasPrefix(b.To, s3.Scheme) {
+func (s *Schedule) Check() error {
+	if !strings.HasPrefix(s.To, s3.Scheme) {
 		return nil
 	}
-	_, err := s3.ParseURL(b.To)
+	_, err := s3.ParseURL(s.To)
 	var wrong *url.Error
 	if errors.As(err, &wrong) {
 		return wrong.Err // the URL itself may hold a secret
@@ -126,14 +105,15 @@ func (b Backups) Check() error {
 	return err
 }
 
-// clearTrials removes what a process that was killed has left of archives it made or
-// tried.
-func clearTrials(dir string) error {
-	left, err := filepath.Glob(filepath.Join(dir, trialPrefix+"*"))
-	for _, path := range left {
-		if old, failed := untouched(path, time.Now().Add(-brokenOff)); failed == nil && old {
-			err = errors.Join(err, os.RemoveAll(path))
-		}
+var errNoPassphrase = errors.New("there is no passphrase to seal backups under: set ARMATURE_BACKUP_PASSPHRASE, or --backup-passphrase-file")
+
+func (s *Schedule) passphrase() (string, error) {
+	if s.Passphrase == nil {
+		return "", errNoPassphrase
 	}
-	return err
+	text, err := s.Passphrase()
+	if err == nil && text == "" {
+		err = errNoPassphrase
+	}
+	return text, err
 }

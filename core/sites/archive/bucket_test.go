@@ -1,4 +1,4 @@
-package sites_test
+package archive_test
 
 import (
 	"encoding/json"
@@ -10,10 +10,9 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
-	"armature/core/file"
-	"armature/core/identity"
 	"armature/core/sites"
-	"armature/core/tenant"
+	"armature/core/sites/archive"
+	"armature/core/sites/sitetest"
 )
 
 // TestBackupOfABucket: the bytes of files that are in object storage are in the
@@ -39,25 +38,25 @@ func TestBackupOfABucket(t *testing.T) {
 		return keys
 	}
 
-	s, _ := newSet(t, func(c *sites.Config) { c.PassphraseWork = 10 })
-	create(t, s, "default")
+	s, _ := sitetest.NewSet(t, func(c *sites.Config) { c.PassphraseWork = 10 })
+	sitetest.Create(t, s, "default")
 	settings, err := json.Marshal(map[string]string{"endpoint": server.URL, "bucket": "files", "access_key": "key", "secret_key": "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	configure(t, s, "default", "file_storage", string(settings))
+	sitetest.Configure(t, s, "default", "file_storage", string(settings))
 	s.Refresh(t.Context())
 	s.Close("default")
-	first := open(t, s, "default")
+	first := sitetest.Open(t, s, "default")
 	content := strings.Repeat("bytes in a bucket ", 10_000)
-	large, small := keepFile(t, first, "large.txt", content), keepFile(t, first, "small.txt", "few")
+	large, small := sitetest.KeepFile(t, first, "large.txt", content), sitetest.KeepFile(t, first, "small.txt", "few")
 	own := objects()
 	if len(own) != 2 {
 		t.Fatalf("in the bucket: %v", own)
 	}
-	archive := archive(t, s, "default")
+	file := backedUp(t, s, "default")
 
-	if _, err := s.Restore(t.Context(), archive, passphrase, sites.RestoreOptions{As: "copy"}); err != nil {
+	if _, err := archive.Restore(t.Context(), s, file, passphrase, archive.RestoreOptions{As: "copy"}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(objects()); n != 4 {
@@ -68,13 +67,13 @@ func TestBackupOfABucket(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if status, _ := readFile(first, large); status == 200 {
+	if status, _ := sitetest.ReadFile(first, large); status == 200 {
 		t.Error("what is lost is still read")
 	}
-	if status, text := readFile(open(t, s, "copy"), large); status != 200 || text != content {
+	if status, text := sitetest.ReadFile(sitetest.Open(t, s, "copy"), large); status != 200 || text != content {
 		t.Errorf("the copy answers %d with %d bytes", status, len(text))
 	}
-	if _, err := s.Restore(t.Context(), archive, passphrase, sites.RestoreOptions{As: "default", Replace: true}); err != nil {
+	if _, err := archive.Restore(t.Context(), s, file, passphrase, archive.RestoreOptions{As: "default", Replace: true}); err != nil {
 		t.Fatal(err)
 	}
 	// What has been dropped shares nothing with what has taken its place.
@@ -84,43 +83,10 @@ func TestBackupOfABucket(t *testing.T) {
 		}
 	}
 	s.Refresh(t.Context())
-	again := open(t, s, "default")
+	again := sitetest.Open(t, s, "default")
 	for name, want := range map[string]string{large: content, small: "few"} {
-		if status, text := readFile(again, name); status != 200 || text != want {
+		if status, text := sitetest.ReadFile(again, name); status != 200 || text != want {
 			t.Errorf("restored, %s answers %d with %d bytes", name, status, len(text))
 		}
 	}
-}
-
-func open(t *testing.T, s *sites.Set, name string) *tenant.Tenant {
-	t.Helper()
-	on, err := s.Open(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return on
-}
-
-// readFile downloads a file.
-func readFile(on *tenant.Tenant, url string) (status int, text string) {
-	w := httptest.NewRecorder()
-	if err := on.Files.ServeDownload(w, httptest.NewRequest("GET", url, nil), identity.Root()); err != nil {
-		return 0, err.Error()
-	}
-	return w.Code, w.Body.String()
-}
-
-// keepFile uploads a private file and returns its URL.
-func keepFile(t *testing.T, on *tenant.Tenant, name, content string) (url string) {
-	t.Helper()
-	d, err := on.Files.Receive(t.Context(), strings.NewReader(content), 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	doc, err := on.Files.Upload(t.Context(), identity.Root(), d, file.Info{Name: name, Private: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return doc.Text("file_url")
 }

@@ -1,4 +1,4 @@
-package sites_test
+package archive_test
 
 import (
 	"bytes"
@@ -18,6 +18,8 @@ import (
 	"armature/core/identity"
 	"armature/core/query"
 	"armature/core/sites"
+	"armature/core/sites/archive"
+	"armature/core/sites/sitetest"
 )
 
 const passphrase = "open sesame"
@@ -25,8 +27,8 @@ const passphrase = "open sesame"
 // archived makes a site and an archive of it.
 func archived(t *testing.T) (s *sites.Set, layout sites.Layout, file string) {
 	t.Helper()
-	s, layout = newSet(t, func(c *sites.Config) { c.PassphraseWork = 10 })
-	on := create(t, s, "default")
+	s, layout = sitetest.NewSet(t, func(c *sites.Config) { c.PassphraseWork = 10 })
+	on := sitetest.Create(t, s, "default")
 	for n := range 300 {
 		err := on.Store.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
 			_, err := on.Documents.As(identity.Root(), tx).Insert(t.Context(), "ToDo", map[string]any{
@@ -38,17 +40,18 @@ func archived(t *testing.T) (s *sites.Set, layout sites.Layout, file string) {
 			t.Fatal(err)
 		}
 	}
-	return s, layout, archive(t, s, "default")
+	return s, layout, backedUp(t, s, "default")
 }
 
-func archive(t *testing.T, s *sites.Set, name string) string {
+// backedUp makes an archive of a site.
+func backedUp(t *testing.T, s *sites.Set, name string) string {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "site.armature"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := s.Backup(t.Context(), name, passphrase, f, nil); err != nil {
+	if _, err := archive.Backup(t.Context(), s, name, passphrase, f, nil); err != nil {
 		t.Fatal(err)
 	}
 	return f.Name()
@@ -94,7 +97,7 @@ func TestRestoreRefuses(t *testing.T) {
 		if _, err := backup.Inspect(t.Context(), keep(t, text), nil); err == nil {
 			t.Errorf("%s looks whole", what)
 		}
-		if _, err := s.Restore(t.Context(), keep(t, text), passphrase, sites.RestoreOptions{As: "other"}); err == nil {
+		if _, err := archive.Restore(t.Context(), s, keep(t, text), passphrase, archive.RestoreOptions{As: "other"}); err == nil {
 			t.Errorf("%s was restored", what)
 		}
 	}
@@ -113,20 +116,20 @@ func TestRestoreRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Verify(t.Context(), keep(t, text), passphrase, nil); err != nil {
+	if _, err := archive.Verify(t.Context(), s, keep(t, text), passphrase, nil); err != nil {
 		t.Errorf("an archive of format 1: %v", err)
 	}
-	if _, err := s.Restore(t.Context(), file, "sesame", sites.RestoreOptions{As: "other"}); !errors.Is(err, backup.ErrPassphrase) {
+	if _, err := archive.Restore(t.Context(), s, file, "sesame", archive.RestoreOptions{As: "other"}); !errors.Is(err, backup.ErrPassphrase) {
 		t.Errorf("another passphrase: %v", err)
 	}
-	if _, err := s.Restore(t.Context(), file, passphrase, sites.RestoreOptions{As: "../other"}); err == nil {
+	if _, err := archive.Restore(t.Context(), s, file, passphrase, archive.RestoreOptions{As: "../other"}); err == nil {
 		t.Error("a name that leads out of the folder was taken")
 	}
-	if _, err := s.Restore(t.Context(), file, passphrase, sites.RestoreOptions{}); !errors.Is(err, fs.ErrExist) {
+	if _, err := archive.Restore(t.Context(), s, file, passphrase, archive.RestoreOptions{}); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("an existing site: %v", err)
 	}
 	untouched(t, s, layout, "default")
-	if _, err := s.Restore(t.Context(), file, passphrase, sites.RestoreOptions{As: "other"}); err != nil {
+	if _, err := archive.Restore(t.Context(), s, file, passphrase, archive.RestoreOptions{As: "other"}); err != nil {
 		t.Errorf("the archive itself: %v", err)
 	}
 	untouched(t, s, layout, "default", "other")
@@ -148,7 +151,7 @@ func TestRestoreFails(t *testing.T) {
 		}
 		removed <- os.RemoveAll(filepath.Join(layout.Data, "restoring"))
 	}()
-	if done, err := s.Restore(t.Context(), file, passphrase, sites.RestoreOptions{Replace: true}); err == nil {
+	if done, err := archive.Restore(t.Context(), s, file, passphrase, archive.RestoreOptions{Replace: true}); err == nil {
 		t.Errorf("restored %+v from nothing", done)
 	}
 	if err := <-removed; err != nil {
@@ -174,8 +177,8 @@ func TestRestoreFails(t *testing.T) {
 // installation it comes to.
 func TestRestoreElsewhere(t *testing.T) {
 	from, _, file := archived(t)
-	there, layout := newSet(t, func(c *sites.Config) { c.PassphraseWork = 10 })
-	done, err := there.Restore(t.Context(), file, passphrase, sites.RestoreOptions{As: "moved"})
+	there, layout := sitetest.NewSet(t, func(c *sites.Config) { c.PassphraseWork = 10 })
+	done, err := archive.Restore(t.Context(), there, file, passphrase, archive.RestoreOptions{As: "moved"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +199,7 @@ func TestRestoreElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := backup.Open(t.Context(), archive(t, there, "moved"), passphrase, nil)
+	b, err := backup.Open(t.Context(), backedUp(t, there, "moved"), passphrase, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,12 @@
-package sites_test
+package archive_test
 
 import (
 	"testing"
 
 	"armature/core/fault"
 	"armature/core/sites"
+	"armature/core/sites/archive"
+	"armature/core/sites/sitetest"
 )
 
 // What comes out of an archive is a copy, from which nothing is sent until somebody
@@ -14,7 +16,7 @@ func TestCopiesArePaused(t *testing.T) {
 	s, layout, file := archived(t)
 	paused := func(s *sites.Set, name string, want bool) {
 		t.Helper()
-		on := open(t, s, name)
+		on := sitetest.Open(t, s, name)
 		err := on.Outgoing()
 		if (err != nil) != want || (on.Paused() != "") != want {
 			t.Errorf("%s: %v, paused as %q", name, err, on.Paused())
@@ -23,32 +25,32 @@ func TestCopiesArePaused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	restore := func(s *sites.Set, o sites.RestoreOptions) {
+	restore := func(s *sites.Set, o archive.RestoreOptions) {
 		t.Helper()
-		if _, err := s.Restore(t.Context(), file, passphrase, o); err != nil {
+		if _, err := archive.Restore(t.Context(), s, file, passphrase, o); err != nil {
 			t.Fatal(err)
 		}
 		s.Refresh(t.Context())
 	}
 	paused(s, "default", false)
-	restore(s, sites.RestoreOptions{As: "copy"})
+	restore(s, archive.RestoreOptions{As: "copy"})
 	paused(s, "copy", true)
-	restore(s, sites.RestoreOptions{As: "original", Sending: true})
+	restore(s, archive.RestoreOptions{As: "original", Sending: true})
 	paused(s, "original", false)
-	restore(s, sites.RestoreOptions{Replace: true})
+	restore(s, archive.RestoreOptions{Replace: true})
 	paused(s, "default", false)
-	restore(s, sites.RestoreOptions{As: "copy", Replace: true})
+	restore(s, archive.RestoreOptions{As: "copy", Replace: true})
 	paused(s, "copy", true) // as it was
 
 	// Another server goes by it as soon as it looks.
-	c := config(t, layout)
+	c := sitetest.Config(t, layout)
 	other := serve(t, c)
 	paused(other, "copy", true)
 	if news, err := s.Pause(t.Context(), "copy", ""); err != nil || !news {
 		t.Fatal(news, err)
 	}
 	paused(s, "copy", false)
-	if acquired(t, other, "copy") != "copy" { // sites in use are looked at
+	if sitetest.Acquired(t, other, "copy") != "copy" { // sites in use are looked at
 		t.Error("the copy answers nobody")
 	}
 	other.Refresh(t.Context())
@@ -64,13 +66,13 @@ func TestCopiesArePaused(t *testing.T) {
 	paused(s, "copy", true)
 
 	// Of the same name elsewhere it is a copy as well.
-	there, _ := newSet(t, func(c *sites.Config) { c.PassphraseWork = 10 })
-	restore(there, sites.RestoreOptions{})
+	there, _ := sitetest.NewSet(t, func(c *sites.Config) { c.PassphraseWork = 10 })
+	restore(there, archive.RestoreOptions{})
 	paused(there, "default", true)
 	if _, err := there.Pause(t.Context(), "default", ""); err != nil {
 		t.Fatal(err)
 	}
-	create(t, there, "fresh")
-	restore(there, sites.RestoreOptions{As: "fresh", Replace: true})
+	sitetest.Create(t, there, "fresh")
+	restore(there, archive.RestoreOptions{As: "fresh", Replace: true})
 	paused(there, "fresh", true) // it is not what was there
 }

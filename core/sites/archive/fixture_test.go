@@ -1,4 +1,4 @@
-package sites_test
+package archive_test
 
 import (
 	"os"
@@ -10,6 +10,7 @@ import (
 
 	"armature/core/backup"
 	"armature/core/sites"
+	"armature/core/sites/archive"
 	"armature/core/sites/sitetest"
 )
 
@@ -52,20 +53,20 @@ func (c *counted) Known(string, time.Time, bool) {}
 func (c *counted) Forget(string)                 {}
 
 // scheduled is an installation whose sites are backed up by schedule.
-func scheduled(t *testing.T, to string, change ...func(*sites.Config)) (c sites.Config, clock *hand, meter *counted) {
+func scheduled(t *testing.T, to string, change ...func(*sites.Config)) (c sites.Config, by archive.Schedule, clock *hand, meter *counted) {
 	t.Helper()
-	_, layout := newSet(t)
-	c = config(t, layout)
+	_, layout := sitetest.NewSet(t)
+	c = sitetest.Config(t, layout)
 	clock, meter = &hand{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, &counted{known: map[string]time.Time{}}
 	c.Clock, c.PassphraseWork = clock.time, 10
-	c.Backups = sites.Backups{
+	by = archive.Schedule{
 		Schedule: backup.Schedule{Every: time.Hour, Keep: backup.Policy{Last: 2, Daily: 2}}, To: to,
 		Passphrase: func() (string, error) { return passphrase, nil }, Meter: meter,
 	}
 	for _, fn := range change {
 		fn(&c)
 	}
-	return c, clock, meter
+	return c, by, clock, meter
 }
 
 func serve(t *testing.T, c sites.Config) *sites.Set {

@@ -1,4 +1,4 @@
-package sites_test
+package archive_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 
 	"armature/core/backup"
 	"armature/core/sites"
+	"armature/core/sites/archive"
+	"armature/core/sites/sitetest"
 )
 
 // Two servers on one database make one archive of each site for each hour, whichever
@@ -19,12 +21,12 @@ import (
 func TestBackupsBySchedule(t *testing.T) {
 	eachPlace(t, func(t *testing.T, database *sites.Config) {
 		to := t.TempDir()
-		c, clock, meter := scheduled(t, to, onDatabase(database))
+		c, by, clock, meter := scheduled(t, to, onDatabase(database))
 		one := serve(t, c)
-		create(t, one, "shop")
-		create(t, one, "shop-copy") // whose archives are none of the other's
+		sitetest.Create(t, one, "shop")
+		sitetest.Create(t, one, "shop-copy") // whose archives are none of the other's
 		two := serve(t, c)
-		rounds := []func(context.Context){one.BackupRounds(), two.BackupRounds()}
+		rounds := []func(context.Context){archive.NewScheduler(one, by).Round, archive.NewScheduler(two, by).Round}
 		for range 6 {
 			var work sync.WaitGroup
 			for _, round := range rounds {
@@ -55,7 +57,7 @@ func TestBackupsBySchedule(t *testing.T) {
 		if got := archives(t, filepath.Join(to, "shop")); !slices.Equal(got, []string{"shop-20260301T170500Z.armature", "shop-20260302T180600Z.armature"}) {
 			t.Errorf("a day later: %v", got)
 		}
-		done, err := one.Restore(t.Context(), filepath.Join(to, got[len(got)-1]), passphrase, sites.RestoreOptions{As: "again"})
+		done, err := archive.Restore(t.Context(), one, filepath.Join(to, got[len(got)-1]), passphrase, archive.RestoreOptions{As: "again"})
 		if err != nil || done.Paused == "" {
 			t.Errorf("%+v, %v", done, err)
 		}
@@ -69,10 +71,11 @@ func TestBackupsBySchedule(t *testing.T) {
 // archive is deleted meanwhile, and nothing half made is left.
 func TestBackupsThatFail(t *testing.T) {
 	to := t.TempDir()
-	c, clock, meter := scheduled(t, to, func(c *sites.Config) { c.Backups.Keep = backup.Policy{Last: 1} })
+	c, by, clock, meter := scheduled(t, to)
+	by.Keep = backup.Policy{Last: 1}
 	s := serve(t, c)
-	on := create(t, s, "shop")
-	round := s.BackupRounds()
+	on := sitetest.Create(t, s, "shop")
+	round := archive.NewScheduler(s, by).Round
 	round(t.Context())
 	before := archives(t, to)
 	if len(before) != 1 {
@@ -87,7 +90,7 @@ func TestBackupsThatFail(t *testing.T) {
 		}
 		return run
 	}
-	keepFile(t, on, "a.txt", "bytes that will be missing")
+	sitetest.KeepFile(t, on, "a.txt", "bytes that will be missing")
 	away := t.TempDir()
 	blobs := filepath.Join(c.Layout.Files("shop"), "blob")
 	if err := os.Rename(blobs, filepath.Join(away, "blob")); err != nil {
@@ -120,8 +123,8 @@ func TestBackupsThatFail(t *testing.T) {
 
 // A server that is killed in the middle of a backup keeps no other from making it.
 func TestBackupLeaseGrowsOld(t *testing.T) {
-	c, clock, _ := scheduled(t, t.TempDir())
-	on := create(t, serve(t, c), "shop")
+	c, _, clock, _ := scheduled(t, t.TempDir())
+	on := sitetest.Create(t, serve(t, c), "shop")
 	runs := backup.Runs{Store: on.Store, Now: clock.time}
 	first, _, err := runs.Take(t.Context(), time.Hour)
 	if err != nil || first == nil {

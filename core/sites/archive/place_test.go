@@ -1,4 +1,4 @@
-package sites_test
+package archive_test
 
 import (
 	"encoding/json"
@@ -14,7 +14,8 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"armature/core/site"
-	"armature/core/sites"
+	"armature/core/sites/archive"
+	"armature/core/sites/sitetest"
 )
 
 // A site may have a bucket of its own. A copy of it leaves that alone until it is
@@ -37,10 +38,10 @@ func TestBackupsToABucket(t *testing.T) {
 		}
 		return keys
 	}
-	c, clock, meter := scheduled(t, "")
+	c, by, clock, meter := scheduled(t, "")
 	s := serve(t, c)
-	create(t, s, "shop")
-	round := s.BackupRounds()
+	sitetest.Create(t, s, "shop")
+	round := archive.NewScheduler(s, by).Round
 	round(t.Context())
 	if meter.ok+meter.failed != 0 {
 		t.Fatal("there is a backup and no place for it")
@@ -51,7 +52,7 @@ func TestBackupsToABucket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	configure(t, s, "shop", "backup", string(settings))
+	sitetest.Configure(t, s, "shop", "backup", string(settings))
 	s.Refresh(t.Context())
 	for range 3 {
 		round(t.Context())
@@ -79,14 +80,14 @@ func TestBackupsToABucket(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	there, layout := newSet(t)
+	there, layout := sitetest.NewSet(t)
 	there.CloseAll()
-	c.Layout, c.Master = layout, config(t, layout).Master
+	c.Layout, c.Master = layout, sitetest.Config(t, layout).Master
 	other := serve(t, c)
-	if _, err := other.Restore(t.Context(), file, passphrase, sites.RestoreOptions{}); err != nil {
+	if _, err := archive.Restore(t.Context(), other, file, passphrase, archive.RestoreOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := other.BackupRounds()
+	elsewhere := archive.NewScheduler(other, by).Round
 	elsewhere(t.Context())
 	if got := objects(); !slices.Equal(got, want) {
 		t.Errorf("after a copy began, in the bucket: %v", got)
@@ -103,8 +104,8 @@ func TestBackupsToABucket(t *testing.T) {
 
 // Settings that make no sense are refused when they are set.
 func TestBackupSettings(t *testing.T) {
-	s, _ := newSet(t)
-	create(t, s, "shop")
+	s, _ := sitetest.NewSet(t)
+	sitetest.Create(t, s, "shop")
 	for value, says := range map[string]string{
 		`{"every": "never"}`:                         "",
 		`{"every": "6h", "keep": {"yearly": 1}}`:     "",
@@ -125,10 +126,10 @@ func TestBackupSettings(t *testing.T) {
 			t.Errorf("%s: %v", value, err)
 		}
 	}
-	if err := (sites.Backups{To: "s3://key:secret@bucket/x"}).Check(); err == nil || strings.Contains(err.Error(), "secret@") {
+	if err := (&archive.Schedule{To: "s3://key:secret@bucket/x"}).Check(); err == nil || strings.Contains(err.Error(), "secret@") {
 		t.Errorf("credentials in a URL: %v", err)
 	}
-	if err := (sites.Backups{To: "s3:///x"}).Check(); err == nil {
+	if err := (&archive.Schedule{To: "s3:///x"}).Check(); err == nil {
 		t.Errorf("no bucket: %v", err)
 	}
 }

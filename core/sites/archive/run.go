@@ -1,4 +1,4 @@
-package sites
+package archive
 
 import (
 	"context"
@@ -10,20 +10,38 @@ import (
 	"time"
 
 	"armature/core/backup"
+	"armature/core/sites"
 	"armature/core/tenant"
 )
 
-// backupLook is how often it is looked whose archive is due. Most looks are at a map.
-const backupLook = 5 * time.Second
+// look is how often it is looked whose archive is due. Most looks are at a map.
+const look = 5 * time.Second
 
-// KeepBackups makes archives of every site by schedule until ctx ends, one after the
-// other: a backup takes a processor, and 256 MiB for the passphrase.
-func (s *Set) KeepBackups(ctx context.Context) {
-	b := newBackups(s)
-	tick := time.NewTicker(backupLook)
+// clearEvery is how often it is looked for what is left of broken off backups.
+const clearEvery = 24 * time.Hour
+
+// Scheduler makes archives by schedule.
+type Scheduler struct {
+	set      *sites.Set
+	c        sites.Config // of the set
+	schedule Schedule
+
+	next    map[*sites.Record]time.Time // when to look at a site again; with another configuration it is another record
+	cleared time.Time                   // when it was last looked for what is left of broken off backups
+}
+
+// NewScheduler makes what makes archives of the sites of a set.
+func NewScheduler(set *sites.Set, by Schedule) *Scheduler {
+	return &Scheduler{set: set, c: set.Config(), schedule: by, next: map[*sites.Record]time.Time{}}
+}
+
+// Run makes archives of every site by schedule until ctx ends, one after the other: a
+// backup takes a processor, and 256 MiB for the passphrase. It is called once.
+func (s *Scheduler) Run(ctx context.Context) {
+	tick := time.NewTicker(look)
 	defer tick.Stop()
 	for {
-		b.round(ctx)
+		s.round(ctx)
 		select {
 		case <-ctx.Done():
 			return
@@ -32,36 +50,26 @@ func (s *Set) KeepBackups(ctx context.Context) {
 	}
 }
 
-// backups is what this process knows of when archives are due.
-type backups struct {
-	set     *Set
-	next    map[*Record]time.Time // when to look at a site again; with another configuration it is another record
-	cleared time.Time
-}
-
-func newBackups(s *Set) *backups { return &backups{set: s, next: map[*Record]time.Time{}} }
-
 // round makes the archives that are due now.
-func (b *backups) round(ctx context.Context) {
-	s, seen := b.set, map[*Record]bool{}
-	if time.Since(b.cleared) >= tendEvery {
-		b.cleared = time.Now()
-		if err := clearTrials(s.c.Layout.Data); err != nil {
+func (s *Scheduler) round(ctx context.Context) {
+	if time.Since(s.cleared) >= clearEvery {
+		s.cleared = time.Now()
+		if err := sites.RemoveAbandoned(ctx, s.c.Layout.Data, trialPrefix, s.c.Logger); err != nil && ctx.Err() == nil {
 			s.c.Logger.Error("clear away what is left of broken off backups", "error", err)
 		}
 	}
-	for _, e := range s.table.Load().entries {
+	seen := map[*sites.Record]bool{}
+	for _, r := range s.set.Known() {
 		if ctx.Err() != nil {
 			return
 		}
-		r := e.record.Load()
 		seen[r] = true
-		if !s.c.Now().Before(b.next[r]) {
-			again := b.site(ctx, e, r) // which takes its time
-			b.next[r] = s.c.Now().Add(again)
+		if !s.c.Now().Before(s.next[r]) {
+			again := s.site(ctx, r) // which takes its time
+			s.next[r] = s.c.Now().Add(again)
 		}
 	}
-	maps.DeleteFunc(b.next, func(r *Record, _ time.Time) bool { return !seen[r] })
+	maps.DeleteFunc(s.next, func(r *sites.Record, _ time.Time) bool { return !seen[r] })
 }
 
 // forLong is when a site is looked at again of which no archives are made: another
@@ -72,43 +80,40 @@ const forLong = 365 * 24 * time.Hour
 const lookSoon = time.Minute
 
 // site makes the archive of a site if it is due, and tells in how long to look again.
-func (b *backups) site(ctx context.Context, e *entry, r *Record) (again time.Duration) {
-	s := b.set
-	schedule, own, ok, err := s.schedule(r.Config)
+func (s *Scheduler) site(ctx context.Context, r *sites.Record) (again time.Duration) {
+	schedule, own, ok, err := s.schedule.of(r.Config)
 	if err != nil || r.Broken != nil {
-		s.c.Logger.Error("no backup is made of a site: its configuration cannot be used", "site", e.name, "error", errors.Join(err, r.Broken))
+		s.c.Logger.Error("no backup is made of a site: its configuration cannot be used", "site", r.Name, "error", errors.Join(err, r.Broken))
 		return forLong
 	}
 	if !ok {
-		if m := s.c.Backups.Meter; m != nil {
-			m.Forget(e.name)
+		if m := s.schedule.Meter; m != nil {
+			m.Forget(r.Name)
 		}
 		return forLong
 	}
-	slept := e.serving.Load() == nil
-	t, err := s.wake(ctx, e)
+	t, release, err := s.set.Borrow(ctx, r.Name)
 	if err != nil {
-		b.failed(ctx, e.name, time.Time{}, fmt.Errorf("open the site: %w", err))
-		return b.afterFailure(schedule)
+		s.failed(ctx, r.Name, time.Time{}, fmt.Errorf("open the site: %w", err))
+		return s.afterFailure(schedule)
 	}
-	defer t.letSleep(slept)
+	defer release()
 	if own && t.Outgoing() != nil {
 		return lookSoon
 	}
-	return b.due(ctx, t.Tenant, schedule)
+	return s.due(ctx, t, schedule)
 }
 
 // due does so with the lease of the site.
-func (b *backups) due(ctx context.Context, t *tenant.Tenant, schedule backup.Schedule) (again time.Duration) {
-	s := b.set
+func (s *Scheduler) due(ctx context.Context, t *tenant.Tenant, schedule backup.Schedule) (again time.Duration) {
 	runs := backup.Runs{Store: t.Store, Now: s.c.Now}
 	lease, last, err := runs.Take(ctx, schedule.Every)
 	if err != nil {
-		b.failed(ctx, t.Site.Name, last.Done, fmt.Errorf("find out when the last backup was made: %w", err))
+		s.failed(ctx, t.Site.Name, last.Done, fmt.Errorf("find out when the last backup was made: %w", err))
 		return lookSoon
 	}
 	if lease == nil {
-		if m := s.c.Backups.Meter; m != nil {
+		if m := s.schedule.Meter; m != nil {
 			m.Known(t.Site.Name, last.Done, last.Problem != "")
 		}
 		if wait := last.Due(schedule.Every).Sub(s.c.Now()); wait > 0 {
@@ -117,7 +122,7 @@ func (b *backups) due(ctx context.Context, t *tenant.Tenant, schedule backup.Sch
 		return lookSoon // somebody else is making it
 	}
 	began := time.Now()
-	run, err := b.run(ctx, t, lease, schedule.Keep)
+	run, err := s.run(ctx, t, lease, schedule.Keep)
 	if err != nil {
 		run = backup.Run{Problem: err.Error()}
 	}
@@ -134,20 +139,20 @@ func (b *backups) due(ctx context.Context, t *tenant.Tenant, schedule backup.Sch
 		return lookSoon
 	}
 	if err != nil {
-		b.failed(ctx, t.Site.Name, last.Done, err)
-		return b.afterFailure(schedule)
+		s.failed(ctx, t.Site.Name, last.Done, err)
+		return s.afterFailure(schedule)
 	}
 	took := time.Since(began)
 	t.Log().Info("backup made", "file", run.File, "bytes", run.Size, "records", run.Records, "seconds", took.Seconds())
-	if m := s.c.Backups.Meter; m != nil {
+	if m := s.schedule.Meter; m != nil {
 		m.Ended(t.Site.Name, run.Done, took, run.Size, nil)
 	}
 	return max(shortestWait, schedule.Every-took)
 }
 
 // afterFailure is in how long a site is looked at again whose backup has just failed.
-func (b *backups) afterFailure(schedule backup.Schedule) time.Duration {
-	now := b.set.c.Now()
+func (s *Scheduler) afterFailure(schedule backup.Schedule) time.Duration {
+	now := s.c.Now()
 	return max(lookSoon, backup.Run{Tried: now, Problem: "failed"}.Due(schedule.Every).Sub(now))
 }
 
@@ -156,19 +161,19 @@ const (
 	shortestWait = time.Second
 )
 
-func (b *backups) failed(ctx context.Context, site string, done time.Time, err error) {
+func (s *Scheduler) failed(ctx context.Context, site string, done time.Time, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	b.set.c.Logger.Error("a backup failed", "site", site, "error", err)
-	if m := b.set.c.Backups.Meter; m != nil {
+	s.c.Logger.Error("a backup failed", "site", site, "error", err)
+	if m := s.schedule.Meter; m != nil {
 		m.Ended(site, done, 0, 0, err)
 	}
 }
 
 // run makes an archive while the lease holds, tries it, keeps it, and only then
 // deletes what is not to be kept any more.
-func (b *backups) run(ctx context.Context, t *tenant.Tenant, lease *backup.Lease, keep backup.Policy) (_ backup.Run, err error) {
+func (s *Scheduler) run(ctx context.Context, t *tenant.Tenant, lease *backup.Lease, keep backup.Policy) (_ backup.Run, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	renewed := make(chan struct{})
 	go func() {
@@ -177,11 +182,11 @@ func (b *backups) run(ctx context.Context, t *tenant.Tenant, lease *backup.Lease
 	}()
 	defer func() { stop(nil); <-renewed }()
 
-	passphrase, err := b.set.c.Backups.passphrase()
+	passphrase, err := s.schedule.passphrase()
 	if err != nil {
 		return backup.Run{}, err
 	}
-	place, spool, closePlace, err := b.set.openPlace(t)
+	place, spool, closePlace, err := s.schedule.openPlace(t, s.c.Layout.Data)
 	if err != nil {
 		return backup.Run{}, err
 	}
@@ -192,7 +197,7 @@ func (b *backups) run(ctx context.Context, t *tenant.Tenant, lease *backup.Lease
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, "site"+backup.Suffix)
-	archive, err := b.archive(ctx, t, path, passphrase)
+	archive, err := s.archive(ctx, t, path, passphrase)
 	if err != nil {
 		return backup.Run{}, err
 	}
@@ -228,7 +233,7 @@ func renew(ctx context.Context, lease *backup.Lease, stop context.CancelCauseFun
 }
 
 // archive makes an archive in a new file and tries it.
-func (b *backups) archive(ctx context.Context, t *tenant.Tenant, path, passphrase string) (*backup.Archive, error) {
+func (s *Scheduler) archive(ctx context.Context, t *tenant.Tenant, path, passphrase string) (*backup.Archive, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
@@ -237,18 +242,5 @@ func (b *backups) archive(ctx context.Context, t *tenant.Tenant, path, passphras
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	return b.set.Verify(ctx, path, passphrase, nil)
-}
-
-var errNoPassphrase = errors.New("there is no passphrase to seal backups under: set ARMATURE_BACKUP_PASSPHRASE, or --backup-passphrase-file")
-
-func (b Backups) passphrase() (string, error) {
-	if b.Passphrase == nil {
-		return "", errNoPassphrase
-	}
-	text, err := b.Passphrase()
-	if err == nil && text == "" {
-		err = errNoPassphrase
-	}
-	return text, err
+	return Verify(ctx, s.set, path, passphrase, nil)
 }
