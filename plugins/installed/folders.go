@@ -43,7 +43,7 @@ func planReports(w *world) []step {
 		if src.Error != "" {
 			rejected = append(rejected, src)
 		}
-		if w.inFolder(src) {
+		if w.inFolder(src) && w.speaksFor(src) {
 			reports = append(reports, w.report(src))
 		}
 	}
@@ -58,6 +58,29 @@ func (w *world) inFolder(src source) bool {
 	}
 	r := w.records[src.Name]
 	return r == nil || r.Source == src.Source || !w.serves(r)
+}
+
+// speaksFor reports whether a source is the one of its name that the record is about:
+// what serves; else the one it was about before; else the first that could be loaded;
+// else the first. Were it about each in turn, every look would find it changed.
+func (w *world) speaksFor(src source) bool {
+	var all []source
+	for _, other := range w.sources {
+		if other.Name == src.Name && w.inFolder(other) {
+			all = append(all, other)
+		}
+	}
+	r := w.records[src.Name]
+	for _, speaks := range []func(source) bool{
+		func(s source) bool { g := w.serving[s.Name]; return g != nil && g.Source == s.Source },
+		func(s source) bool { return r != nil && r.Source == s.Source },
+		func(s source) bool { return s.installed != nil },
+	} {
+		if i := slices.IndexFunc(all, speaks); i >= 0 {
+			return all[i].Source == src.Source
+		}
+	}
+	return all[0].Source == src.Source
 }
 
 // report is the record of a plugin in a folder as this process would write it.

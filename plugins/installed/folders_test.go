@@ -117,3 +117,38 @@ func TestFolderWhileNobodyLooks(t *testing.T) {
 	start(t, file, t.TempDir()).status(installed.Active)
 	start(t, file, dir).refuses(fault.NotFound, "framework.plugins.list", m{"plugin": "acme.a"})
 }
+
+// TestTwoFilesOfOneName: where two files claim a name and neither serves, the record is
+// about one of them, the same at every look: nobody finds it changed when nothing was.
+func TestTwoFilesOfOneName(t *testing.T) {
+	waits := func(version string) []byte {
+		return plugin(t, version, m{"allowed_hosts": []any{"a.example"}}, "http_fetch")
+	}
+	cannotLoad := plugin(t, "3", m{"methods": []any{m{"path": "acme.a.x", "export": "none"}}})
+	for name, files := range map[string][2][]byte{
+		"both wait":          {waits("1"), waits("2")},
+		"neither loads":      {cannotLoad, append(cannotLoad[:len(cannotLoad):len(cannotLoad)], 0, 1, 0)},
+		"one does not load":  {cannotLoad, waits("1")},
+		"another is no good": {waits("1"), cannotLoad},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProcess(t)
+			for i, file := range []string{"a.wasm", "b.wasm"} {
+				path := filepath.Join(p.dir, file)
+				if err := os.WriteFile(path, files[i], 0o600); err != nil {
+					t.Fatal(err)
+				}
+				_ = p.loader.Load(t.Context(), path) // what fails is reported
+			}
+			p.sync()
+			p.serves("")
+			before, source := p.epoch(), p.record()["source"]
+			for range 3 {
+				p.sync()
+			}
+			if now := p.epoch(); now != before || p.record()["source"] != source {
+				t.Errorf("nothing has happened, and epoch %d is %d, the record about %v about %v", before, now, source, p.record()["source"])
+			}
+		})
+	}
+}

@@ -15,7 +15,9 @@ import (
 )
 
 // askAnew brings the record of a stored plugin into the language of rights that was
-// written before there was one. What such a plugin had without being asked it is
+// written before there was one: by the servers of formats 1 and 2, which have stored
+// plugins and were released. It is no numbered migration, since what a plugin asks for
+// is known of its module once that is loaded, and migrations know no plugins. What such a plugin had without being asked it is
 // asked for now: documents, methods and events of everybody's, which it keeps; and
 // what is the platform's own, which waits for an approval, and the plugin with it.
 type askAnew struct {

@@ -247,3 +247,13 @@ func plugin(t testing.TB, version string, more m, capabilities ...string) []byte
 	t.Helper()
 	return plugintest.Asks(t, "acme.a", version, version, more, capabilities...)
 }
+
+// epoch is raised by whoever writes what other processes have to notice.
+func (p *process) epoch() int64 {
+	p.t.Helper()
+	v, err := p.store.Versions(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return v.Epoch
+}
