@@ -33,9 +33,16 @@ func appendPage(ctx context.Context, tx Tx, dst []byte, rights *access.Rights, l
 		return dst, err
 	}
 	limit := len(dst) + p.Select.MaxBytes
+	admitted := freeAnswer
 	for n, row := range p.rows {
 		if n > 0 {
 			dst = append(dst, ',')
+		}
+		if len(dst) > admitted { // rows may repeat what was read once
+			admitted = len(dst) + len(dst)/2
+			if err := charge(ctx, admitted); err != nil {
+				return dst, err
+			}
 		}
 		if dst = p.appendRow(dst, row, q.AsArrays, limit); len(dst) > limit {
 			return dst, doctype.ErrTooManyBytes

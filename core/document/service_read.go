@@ -154,6 +154,11 @@ func (s *Service) appendExpanded(ctx context.Context, tx Tx, caller *identity.Ca
 		if len(dst) > s.maxAnswer() { // rows may all link to the same large document
 			return dst, s.answerTooLarge(doctype.ErrTooManyBytes)
 		}
+		if len(dst) > freeAnswer {
+			if err := charge(ctx, len(dst)); err != nil {
+				return dst, err
+			}
+		}
 		dst = append(dst, ',')
 	}
 	dst = doc.Type.AppendKey(dst)

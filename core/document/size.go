@@ -1,14 +1,25 @@
 package document
 
 import (
+	"context"
 	"errors"
 
+	"armature/core/account"
 	"armature/core/doctype"
 	"armature/core/fault"
 )
 
 // DefaultMaxAnswer is the most bytes of an answer where nobody says otherwise.
 const DefaultMaxAnswer = 32 << 20
+
+// freeAnswer is how long an answer may be that nobody charges, in bytes.
+const freeAnswer = 32 << 10
+
+// charge charges an answer that is about to have so many bytes, at what it takes
+// while it grows.
+func charge(ctx context.Context, bytes int) error {
+	return account.From(ctx).Reach(ctx, account.Answer, 3*int64(bytes))
+}
 
 // valueSize is what a value takes in memory beside the bytes of a text.
 const valueSize = 16

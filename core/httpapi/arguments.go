@@ -77,7 +77,7 @@ func (x *exchange) parseArguments() error {
 	a := &x.args
 	a.body = body
 	if len(body) > 0 {
-		if err := a.readBody(x.r.Header.Get("Content-Type")); err != nil {
+		if err := a.readBody(x.r.Header.Get("Content-Type"), x.admitDecoding); err != nil {
 			return err
 		}
 		if a.isJSON {
@@ -93,6 +93,7 @@ func (x *exchange) parseArguments() error {
 // for it once it has found a session.
 func (x *exchange) argument(name string) any {
 	x.hasSession = true
+	x.memory.Know()
 	if x.raw != nil && x.raw.Streams || x.readArguments() != nil {
 		return nil
 	}
@@ -100,8 +101,8 @@ func (x *exchange) argument(name string) any {
 }
 
 // readBody takes the arguments out of a body. One without a content type is
-// JSON when it looks like JSON.
-func (a *arguments) readBody(contentType string) (err error) {
+// JSON when it looks like JSON. admit is asked before it is decoded.
+func (a *arguments) readBody(contentType string, admit func(body []byte, isJSON bool) error) (err error) {
 	media, params, err := mime.ParseMediaType(contentType)
 	if err != nil && contentType != "" {
 		return fault.New(fault.UnsupportedMedia, "", "The content type cannot be read")
@@ -109,11 +110,17 @@ func (a *arguments) readBody(contentType string) (err error) {
 	switch {
 	case media == "application/json" || strings.HasSuffix(media, "+json") || media == "" && looksLikeJSON(a.body):
 		a.isJSON = true
-		a.json, err = method.ArgsJSON(a.body)
+		if err = admit(a.body, true); err == nil {
+			a.json, err = method.ArgsJSON(a.body)
+		}
 	case media == "application/x-www-form-urlencoded":
-		a.pairs, err = appendPairs(a.pairs, string(a.body))
+		if err = admit(a.body, false); err == nil {
+			a.pairs, err = appendPairs(a.pairs, string(a.body))
+		}
 	case media == "multipart/form-data":
-		err = a.readMultipart(params["boundary"])
+		if err = admit(a.body, false); err == nil {
+			err = a.readMultipart(params["boundary"])
+		}
 	default:
 		a.opaque = true
 		err = nil

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"armature/core/account"
 	"armature/core/fault"
 )
 
@@ -18,6 +19,7 @@ const (
 	DefaultMaxGuestBody = 1 << 20
 	guestBodyTime       = 30 * time.Second
 	bodyTime            = 5 * time.Minute
+	answerTime          = 10 * time.Minute // until the last byte of an answer is taken
 )
 
 // limitBody lets no reader of the body past what the caller may send.
@@ -59,7 +61,8 @@ type body struct {
 	io.ReadCloser
 	x       *exchange
 	read    int64
-	hurried bool // the rest has to come within guestBodyTime
+	charged int64 // of what is read, how much the account of memory knows of
+	hurried bool  // the rest has to come within guestBodyTime
 }
 
 // Read implements io.Reader. Too much is a *http.MaxBytesError, too late a time-out
@@ -73,6 +76,9 @@ func (b *body) Read(p []byte) (int, error) {
 	if left := most - b.read + 1; int64(len(p)) > left {
 		p = p[:left]
 	}
+	if err := b.charge(b.read + int64(len(p))); err != nil {
+		return 0, err
+	}
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
 	if b.read > most {
@@ -82,6 +88,16 @@ func (b *body) Read(p []byte) (int, error) {
 		b.hurry(false) // the server goes on looking at the connection while the request is served
 	}
 	return n, err
+}
+
+// charge charges the body up to a length, before it is read, in steps that double:
+// who claims to send much and sends little takes little.
+func (b *body) charge(to int64) error {
+	if to <= freeBody || to <= b.charged || b.x.server.account == nil {
+		return nil
+	}
+	b.charged = max(to, min(2*b.charged, b.x.maxBody()))
+	return b.x.memory.Reach(b.x.ctx, account.Body, bodyFactor*b.charged)
 }
 
 // hurry sets or takes back the deadline of who has shown no credentials.
@@ -133,8 +149,12 @@ func tooLarge(limit int64) error {
 // client that went away.
 func bodyError(err error) error {
 	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	var known *fault.Error
+	switch {
+	case errors.As(err, &large):
 		return tooLarge(large.Limit)
+	case errors.As(err, &known):
+		return known
 	}
 	return fault.Wrap(fault.BadRequest, "", err, "The request body could not be read")
 }

@@ -23,6 +23,7 @@ func (x *exchange) fail(err error) {
 		panic(http.ErrAbortHandler)
 	}
 	x.setErrorHeaders(e)
+	x.hearOut(e)
 	if x.raw != nil && x.raw.Fail != nil && x.raw.Fail(&x.w, x.request(), e) {
 		return
 	}
@@ -80,7 +81,7 @@ func (x *exchange) setErrorHeaders(e *fault.Error) {
 		if errors.As(e, &scoped) {
 			h.Set("Www-Authenticate", insufficientScope(scoped.NeededScope()))
 		}
-	case fault.TooManyRequests:
+	case fault.TooManyRequests, fault.Unavailable:
 		var limited interface{ SetHeaders(http.Header) }
 		if errors.As(e, &limited) {
 			limited.SetHeaders(h)

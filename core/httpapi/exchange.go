@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"armature/core/account"
 	"armature/core/identity"
 	"armature/core/ratelimit"
 	"armature/core/route"
@@ -22,6 +23,8 @@ type exchange struct {
 	ids     [1]string // id, as a header holds it
 	length  [1]string // the same of Content-Length
 	arrived time.Time
+
+	memory account.Call // what the exchange takes of it
 
 	site       *Tenant
 	release    func()

@@ -83,6 +83,9 @@ func (x *exchange) sendResult(key string, res method.Result) error {
 	if res.Reply != nil {
 		return x.sendReply(res.Reply)
 	}
+	if err := x.admitAnswer(len(res.Message) + len(res.Extra)); err != nil {
+		return err
+	}
 	buf := newBuffer()
 	defer buf.free()
 	buf.b = append(buf.b, '{')

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // response is the answer on its way out: it notes what was sent, and runs what
@@ -33,8 +34,37 @@ func (w *response) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	n, err := w.ResponseWriter.Write(b)
+	n, err := w.send(b)
 	w.bytes += int64(n)
+	return n, err
+}
+
+// How slowly a client may take an answer that is held in memory: each part within a
+// time of its own, and all of it within what the server allows any answer.
+const (
+	partSize = 256 << 10
+	partTime = 30 * time.Second
+)
+
+// send writes to the connection. Who takes a long answer too slowly, or not at all,
+// loses the connection: the answer is in memory as long as it is sent.
+func (w *response) send(b []byte) (n int, err error) {
+	if len(b) <= partSize {
+		return w.ResponseWriter.Write(b)
+	}
+	control := http.NewResponseController(w.ResponseWriter)
+	until := w.x.arrived.Add(answerTime)
+	for len(b) > 0 && err == nil {
+		due := time.Now().Add(partTime)
+		if due.After(until) {
+			due = until
+		}
+		// Not every writer has a connection: those of tests have none, and no deadline.
+		_ = control.SetWriteDeadline(due)
+		var sent int
+		sent, err = w.ResponseWriter.Write(b[:min(len(b), partSize)])
+		n, b = n+sent, b[sent:]
+	}
 	return n, err
 }
 

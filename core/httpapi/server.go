@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"armature/core/accesslog"
+	"armature/core/account"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/proxy"
@@ -28,6 +29,7 @@ type Config struct {
 	Access  *accesslog.Log                  // gets a line for every request; nil: none is written
 	Meter   Meter                           // counts requests; nil: nobody does
 	Tracer  trace.Tracer                    // follows requests; nil: nobody does
+	Account *account.Account                // of the memory that requests take; nil: nobody keeps one
 	Now     func() time.Time                // nil: time.Now; for durations and limits
 }
 
@@ -46,7 +48,7 @@ func New(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &server{sites: c.Sites, proxies: c.Proxies, ready: c.Ready, log: c.Logger, access: c.Access, meter: c.Meter, tracer: c.Tracer, now: c.Now}
+	return &server{sites: c.Sites, proxies: c.Proxies, ready: c.Ready, log: c.Logger, access: c.Access, meter: c.Meter, tracer: c.Tracer, account: c.Account, now: c.Now}
 }
 
 type server struct {
@@ -57,6 +59,7 @@ type server struct {
 	access  *accesslog.Log
 	meter   Meter
 	tracer  trace.Tracer
+	account *account.Account
 	now     func() time.Time
 }
 
@@ -96,6 +99,9 @@ func (x *exchange) run() error {
 	if site.Begin != nil {
 		x.ctx = site.Begin(x.ctx, x.r)
 	}
+	if err := x.admit(); err != nil {
+		return err
+	}
 	x.limitBody()
 	x.allowOrigin() // before the budget, so that a page may read its 429
 	if err := x.meterSite(); err != nil {
@@ -128,6 +134,9 @@ func (x *exchange) authenticate() (err error) {
 	caller, err := x.site.Authenticate(x.ctx, x.r, x.argument)
 	if err == nil {
 		x.caller, x.authenticated = caller, true
+		if !caller.IsGuest() {
+			x.memory.Know()
+		}
 	}
 	return err
 }
@@ -157,6 +166,7 @@ func (x *exchange) recover() {
 // finish gives the site back and writes the access log.
 func (x *exchange) finish() {
 	x.charge(x.w.status, x.w.Header()) // unless the answer has done it
+	x.memory.End()
 	if x.release != nil {
 		x.release()
 	}

@@ -43,6 +43,10 @@ type Config struct {
 	// take to end.
 	DrainDelay, DrainTimeout time.Duration
 
+	// Connect makes the context of a new connection from the server's own; nil: it is
+	// that one.
+	Connect func(ctx context.Context) context.Context
+
 	Logger *slog.Logger // nil: nothing is logged
 }
 
@@ -190,6 +194,7 @@ func (s *Server) server(base context.Context, handler http.Handler) *http.Server
 	return &http.Server{
 		Handler:           handler,
 		BaseContext:       func(net.Listener) context.Context { return base },
+		ConnContext:       s.connect,
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
@@ -197,6 +202,13 @@ func (s *Server) server(base context.Context, handler http.Handler) *http.Server
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(quiet{s.c.Logger.Handler()}, slog.LevelWarn),
 	}
+}
+
+func (s *Server) connect(ctx context.Context, _ net.Conn) context.Context {
+	if s.c.Connect == nil {
+		return ctx
+	}
+	return s.c.Connect(ctx)
 }
 
 // lastGrace is how long a request that was told to end may take to say so.

@@ -79,7 +79,7 @@ func (s *Store) query(ctx context.Context, c conn, st *statement, args []any, fn
 		return err
 	}
 	w := s.watch(ctx, st)
-	err := c.query(ctx, st, args, fn)
+	err := c.query(ctx, st, args, charged(ctx, fn))
 	w.done(args)
 	return err
 }

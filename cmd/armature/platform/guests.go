@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"armature/core/account"
 	"armature/core/egress"
 	"armature/core/identity"
 	"armature/core/metrics"
@@ -51,7 +52,8 @@ type Simulation interface {
 
 // Options is how plugins are run.
 type Options struct {
-	Shared       string // folder of the plugins for all sites; empty: the one in the data folder
+	Account      *account.Account // of the process's memory; nil: nobody keeps one
+	Shared       string           // folder of the plugins for all sites; empty: the one in the data folder
 	MetricsToken string
 	Idle         time.Duration        // of the sites, as sites.Config has it
 	Conns        int                  // to PostgreSQL, of all sites together; 0: unbounded

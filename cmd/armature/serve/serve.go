@@ -16,6 +16,7 @@ import (
 	"armature/cmd/armature/installation"
 	"armature/cmd/armature/platform"
 	"armature/cmd/armature/settings"
+	"armature/core/account"
 	"armature/core/httpapi"
 	"armature/core/metrics"
 	"armature/core/proxy"
@@ -39,6 +40,7 @@ type serving struct {
 	proxies       string
 	proxyHeaders  string
 
+	memory   string
 	idle     time.Duration
 	conns    int
 	backup   backupFlags
@@ -98,6 +100,7 @@ func Command(in *installation.Installation, newRoot func() *cobra.Command, args 
 	flags.StringVar(&s.proxies, "trusted-proxies", "", "addresses and networks, such as 10.0.0.0/8, of the proxies that\nmay say whom they speak for")
 	flags.StringVar(&s.proxyHeaders, "trusted-headers", proxy.DefaultHeaders, "what counts of that: the headers that the proxies always set, and never\npass on from outside; also X-Forwarded-Host and X-Framework-Site-Name")
 	flags.StringVar(&s.plugins, "plugins", "", "folder of the plugins for all sites; without it <data>/plugins")
+	flags.StringVar(&s.memory, "memory", "", "memory that the server may take, such as 1GiB; without it the limit of its\ncontainer, or three quarters of the machine's")
 	flags.DurationVar(&s.idle, "site-idle", sites.DefaultIdle, "close a site that has had no request for so long, until its next one;\nbelow 0: never")
 	flags.IntVar(&s.conns, "database-connections", 40, "connections to PostgreSQL that all sites of this server may have open\ntogether, at least 4")
 	s.backup.flags(flags)
@@ -136,7 +139,11 @@ func (g *group) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	o := platform.Options{Shared: s.plugins, MetricsToken: s.metricsToken, Slow: out.slow, Idle: s.idle, Conns: s.conns, Backups: backups}
+	memory, err := openAccount(s.memory)
+	if err != nil {
+		return err
+	}
+	o := platform.Options{Account: memory, Shared: s.plugins, MetricsToken: s.metricsToken, Slow: out.slow, Idle: s.idle, Conns: s.conns, Backups: backups}
 	if err := o.Trust(g.Installation); err != nil {
 		return err
 	}
@@ -147,7 +154,7 @@ func (g *group) serve(cmd *cobra.Command) error {
 	defer p.Close()
 	// Listening comes before opening sites: a port that is taken should not cost
 	// a migration.
-	server, err := serve.Listen(g.listening(p, log))
+	server, err := serve.Listen(g.listening(p, memory, log))
 	if err != nil {
 		return err
 	}
@@ -160,8 +167,9 @@ func (g *group) serve(cmd *cobra.Command) error {
 	}
 	settle(log)
 	defer onHangup(func() { g.reload(cmd, server, out) })()
+	metrics.ShowAccount(p.Guests.Metrics.Registry, memory.Stats)
 	handler := httpapi.New(httpapi.Config{
-		Sites: p.Set, Proxies: proxies, Logger: log, Access: out.access, Meter: metrics.NewHTTP(p.Guests.Metrics.Registry), Tracer: tracer,
+		Sites: p.Set, Account: memory, Proxies: proxies, Logger: log, Access: out.access, Meter: metrics.NewHTTP(p.Guests.Metrics.Registry), Tracer: tracer,
 		Ready: readyUntilDrained(p, server),
 	})
 	if err := g.Say(map[string]any{"address": server.Addr(), "url": server.URL()}, "armature serves %s", server.URL()); err != nil {
@@ -195,11 +203,12 @@ func readyUntilDrained(p *platform.Platform, server *serve.Server) func(context.
 }
 
 // listening is how the server listens.
-func (g *group) listening(p *platform.Platform, log *slog.Logger) serve.Config {
+func (g *group) listening(p *platform.Platform, memory *account.Account, log *slog.Logger) serve.Config {
 	s := g.serving
 	c := serve.Config{
 		Listen: s.listen, Redirect: s.redirect, CertFile: s.cert, KeyFile: s.key, HSTS: s.hsts,
 		DrainDelay: s.drain, DrainTimeout: s.shutdown, Logger: log,
+		Connect: memory.Connect,
 	}
 	if s.acme {
 		c.ACME = &serve.ACME{Directory: s.acmeDirectory, Email: s.acmeEmail, Cache: g.Layout().Certificates(), Hosts: p.Set.Named}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"armature/core/accesslog"
+	"armature/core/account"
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
@@ -254,6 +255,11 @@ func (s *Server) Handler() http.Handler { return s.handler(proxy.Trusted{}) }
 
 func (s *Server) handler(trusted proxy.Trusted) http.Handler {
 	return httpapi.New(httpapi.Config{Sites: s.set, Ready: s.set.Ready, Proxies: trusted})
+}
+
+// Charged is Handler with an account of the memory that requests take.
+func (s *Server) Charged(a *account.Account) http.Handler {
+	return httpapi.New(httpapi.Config{Sites: s.set, Ready: s.set.Ready, Account: a})
 }
 
 // Logged serves the same sites with an access log until stop is called.
