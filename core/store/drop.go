@@ -29,7 +29,7 @@ func dropSchema(ctx context.Context, dsn, schema string) error {
 	if schema == "" || schema == defaultSchema {
 		return fmt.Errorf("drop PostgreSQL schema %q: it may hold what is not ours", schema)
 	}
-	return withPostgres(ctx, dsn, func(db *bun.DB) error {
+	return withPostgres(ctx, dsn, func(db bun.IDB) error {
 		_, err := db.NewRaw("DROP SCHEMA IF EXISTS ? CASCADE", bun.Name(schema)).Exec(ctx)
 		return err
 	})

@@ -33,6 +33,10 @@ type postgresBackend struct {
 	wait   time.Duration
 	name   string  // of the schema, under which its guests share the budget
 	budget *Budget // nil: none
+
+	// pooled is what each transaction has to set, where a pooler stands before the
+	// server; empty: connections are set when they are made, and keep statements.
+	pooled string
 }
 
 // commitConns is how many connections write at once unless told otherwise: a
@@ -40,12 +44,16 @@ type postgresBackend struct {
 // that wait together.
 const commitConns = 16
 
+// searchPath is the parameter that says which schema a connection works in.
+const searchPath = "search_path"
+
 // defaultSchema is used where none is named.
 const defaultSchema = "public"
 
 // OpenPostgres opens a schema of a PostgreSQL database, which it makes where it
 // is missing. The DSN is a URL or a list of key=value; what it says about time
-// limits wins over the store's own.
+// limits wins over the store's own. Whether a pooler stands before the server is
+// found out.
 func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, error) {
 	writers := max(2, o.MaxConns)
 	if o.MaxConns <= 0 {
@@ -59,14 +67,37 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 	if err != nil {
 		return nil, err
 	}
-	b := &postgresBackend{
-		writes: postgresPool(config, writers, o, stdlib.OptionAfterConnect(asksForSerializable)),
+	b := newPostgresBackend(schema, writers, o)
+	b.connect(config, writers, o)
+	e := postgresEngine
+	e.collate, err = b.prepareSchema(ctx)
+	if meetsPooler(err) {
+		if err = b.close(); err == nil {
+			b.connectPooled(config, writers, o)
+			e.collate, err = b.prepareSchema(ctx)
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("open PostgreSQL schema %s: %w", schema, err)
+		return nil, errors.Join((&Store{backend: b}).explain(err, nil, ""), b.close())
+	}
+	return newStore(ctx, e, bun.NewDB(b.writes, pgdialect.New()), b, o)
+}
+
+// newPostgresBackend makes the backend of a schema that is not connected yet.
+func newPostgresBackend(schema string, writers int, o Options) *postgresBackend {
+	return &postgresBackend{
 		turns:  newAdmission(writers-1, o.WriteWait),
 		views:  make(chan struct{}, max(1, (writers-1)/2)),
 		wait:   o.WriteWait,
 		name:   schema,
 		budget: o.Budget,
 	}
+}
+
+// connect makes the pools, of connections that are the server's own.
+func (b *postgresBackend) connect(config *pgx.ConnConfig, writers int, o Options) {
+	b.writes = postgresPool(config, writers, o, stdlib.OptionAfterConnect(asksForSerializable))
 	planned := config.Copy()
 	planned.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
 	b.lists = postgresPool(planned, o.MaxConns, o)
@@ -76,15 +107,6 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 	// that it has not seen must not lead it to read whole tables.
 	generic.RuntimeParams["enable_seqscan"] = "off"
 	b.kept = postgresPool(generic, 2*o.MaxConns, o)
-
-	db := bun.NewDB(b.writes, pgdialect.New())
-	e := postgresEngine
-	// On lists: it says nothing of isolation, and a standby knows no serializable.
-	if e.collate, err = prepareSchema(ctx, bun.NewDB(b.lists, pgdialect.New()), schema); err != nil {
-		err = fmt.Errorf("open PostgreSQL schema %s: %w", schema, err)
-		return nil, errors.Join((&Store{backend: b}).explain(err, nil, ""), b.close())
-	}
-	return newStore(ctx, e, db, b, o)
 }
 
 func postgresConfig(dsn, schema string) (*pgx.ConnConfig, error) {
@@ -108,7 +130,7 @@ func postgresConfig(dsn, schema string) (*pgx.ConnConfig, error) {
 			config.RuntimeParams[name] = value
 		}
 	}
-	config.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize()
+	config.RuntimeParams[searchPath] = pgx.Identifier{schema}.Sanitize()
 	config.RuntimeParams["DateStyle"] = "ISO"
 	// Compiling a statement takes longer than any that the platform sends.
 	if _, said := config.RuntimeParams["jit"]; !said {
@@ -143,31 +165,50 @@ func stillThere(_ context.Context, c *pgx.Conn) error {
 }
 
 // prepareSchema makes the schema and returns the collation that text columns
-// need: none where the database compares by code point already.
-func prepareSchema(ctx context.Context, db *bun.DB, schema string) (collate string, err error) {
-	if schema != defaultSchema {
-		_, err := db.NewRaw("CREATE SCHEMA IF NOT EXISTS ?", bun.Name(schema)).Exec(ctx)
-		// Two processes may come to it at once; the loser finds it made.
-		if err != nil && diagnosePostgres(err).class != duplicate {
-			return "", err
-		}
-	}
-	var foreign bool
-	if err := db.NewRaw("SELECT 'a' < 'B' OR 'é' < 'z'").Scan(ctx, &foreign); err != nil {
+// need: none where the database compares by code point already. The error is one
+// that meetsPooler knows where connections are shared, and b does not know it.
+func (b *postgresBackend) prepareSchema(ctx context.Context) (collate string, err error) {
+	// On lists: it says nothing of isolation, and a standby knows no serializable.
+	on, err := b.lists.Conn(ctx)
+	if err != nil {
 		return "", err
 	}
-	if foreign {
-		return ` COLLATE "C"`, nil
-	}
-	return "", nil
+	defer on.Close() // gives it back, which cannot fail
+	err = native(on, func(c *pgx.Conn) error {
+		var pid uint32
+		var foreign bool
+		const ask = "SELECT pg_backend_pid(), 'a' < 'B' OR 'é' < 'z'"
+		if err := c.QueryRow(ctx, ask, pgx.QueryExecModeExec).Scan(&pid, &foreign); err != nil {
+			return err
+		}
+		if b.pooled == "" && pid != c.PgConn().PID() {
+			return errPooler
+		}
+		if foreign {
+			collate = ` COLLATE "C"`
+		}
+		if b.name == defaultSchema {
+			return nil
+		}
+		_, err := c.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+pgx.Identifier{b.name}.Sanitize())
+		// Two processes may come to it at once; the loser finds it made.
+		if err != nil && diagnosePostgres(err).class != duplicate {
+			return err
+		}
+		return nil
+	})
+	return collate, err
 }
 
 func (b *postgresBackend) reader() conn { return b }
 
 // once runs one statement as a transaction.
 func (b *postgresBackend) once(ctx context.Context, many bool, fn func(conn) error) error {
-	if many {
+	switch {
+	case many:
 		return b.brief(ctx, fn)
+	case b.pooled != "":
+		return b.alone(ctx, b.writes, terms{}.beginText(b.pooled), fn)
 	}
 	return fn(postgresOnce{b})
 }
@@ -200,10 +241,10 @@ func (b *postgresBackend) begin(ctx context.Context, o terms) (transaction, erro
 	if err != nil {
 		return nil, err
 	}
-	t, err := b.beginOn(ctx, o.beginText(), leave)
+	t, err := b.beginOn(ctx, b.writes, o.beginText(b.pooled), leave)
 	if o.reads && diagnosePostgres(err).class == stalePlan { // a standby: the feature is not supported
 		if leave, err = b.admit(ctx, o); err == nil {
-			t, err = b.beginOn(ctx, beginStandby, leave)
+			t, err = b.beginOn(ctx, b.writes, beginStandby+b.pooled, leave)
 		}
 	}
 	if err != nil {
@@ -274,7 +315,14 @@ func (b *postgresBackend) handle(st *statement) *sql.DB {
 	return b.kept
 }
 
-func (b *postgresBackend) exec(ctx context.Context, st *statement, args []any) (int64, error) {
+func (b *postgresBackend) exec(ctx context.Context, st *statement, args []any) (n int64, err error) {
+	if b.pooled != "" {
+		err = b.alone(ctx, b.writes, terms{}.beginText(b.pooled), func(c conn) error {
+			n, err = c.exec(ctx, st, args)
+			return err
+		})
+		return n, err
+	}
 	return affected(b.writes.ExecContext(ctx, st.text, args...))
 }
 

@@ -25,6 +25,9 @@ const maxStale = 3
 
 // query runs a statement by itself.
 func (b *postgresBackend) query(ctx context.Context, st *statement, args []any, fn rowFunc) error {
+	if b.pooled != "" {
+		return b.queryPooled(ctx, st, args, fn)
+	}
 	mode := pgx.QueryExecModeCacheStatement
 	if st.fleeting {
 		mode = pgx.QueryExecModeExec

@@ -34,13 +34,14 @@ type terms struct {
 }
 
 // beginText makes every transaction serializable: what it read is still so when
-// it commits, or it fails and is run again.
-func (o terms) beginText() string {
+// it commits, or it fails and is run again. settings are what it has to set besides
+// (postgresBackend.pooled): before the tables are locked, which are found by them.
+func (o terms) beginText(settings string) string {
 	if o.reads {
-		return "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY"
+		return "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY" + settings
 	}
 	var b strings.Builder
-	b.WriteString("BEGIN ISOLATION LEVEL SERIALIZABLE; ")
+	b.WriteString("BEGIN ISOLATION LEVEL SERIALIZABLE" + settings + "; ")
 	if len(o.turns) > 0 {
 		tables := make([]string, 0, len(o.turns))
 		for _, n := range slices.Compact(slices.Sorted(slices.Values(o.turns))) {
@@ -67,10 +68,10 @@ type postgresTx struct {
 	leave  func() // gives the turn among the store's transactions back
 }
 
-// begin starts a transaction. leave is called when it has ended, or here when it
-// does not begin.
-func (b *postgresBackend) beginOn(ctx context.Context, text string, leave func()) (*postgresTx, error) {
-	on, err := b.writes.Conn(ctx)
+// beginOn starts a transaction on a connection of a pool. leave is called when it has
+// ended, or here when it does not begin.
+func (b *postgresBackend) beginOn(ctx context.Context, pool *sql.DB, text string, leave func()) (*postgresTx, error) {
+	on, err := pool.Conn(ctx)
 	if err != nil {
 		leave()
 		return nil, err
@@ -92,7 +93,7 @@ func (t *postgresTx) query(ctx context.Context, st *statement, args []any, fn ro
 	switch {
 	case st.fleeting:
 		mode = pgx.QueryExecModeExec
-	case st.list && !st.planned: // planned for its arguments, as on the handle for lists
+	case st.list && !st.planned, t.b.pooled != "": // planned for its arguments, as on the handle for lists
 		mode = pgx.QueryExecModeCacheDescribe
 	}
 	return readRows(ctx, t.native, st, mode, args, fn)

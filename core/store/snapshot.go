@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -154,7 +155,7 @@ func (b *postgresBackend) snapshot(ctx context.Context) (transaction, error) {
 	if err := b.takeTurn(ctx, ""); err != nil {
 		return nil, err
 	}
-	t, err := b.beginOn(ctx, beginStandby+"; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0", func() { b.leaveTurn("") })
+	t, err := b.beginOn(ctx, b.writes, beginStandby+b.pooled+"; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0", func() { b.leaveTurn("") })
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +164,7 @@ func (b *postgresBackend) snapshot(ctx context.Context) (transaction, error) {
 
 // HasSchema reports whether a PostgreSQL database has a schema.
 func HasSchema(ctx context.Context, url, schema string) (found bool, err error) {
-	err = withPostgres(ctx, url, func(db *bun.DB) error {
+	err = withPostgres(ctx, url, func(db bun.IDB) error {
 		return db.NewRaw("SELECT count(*) > 0 FROM pg_namespace WHERE nspname = ?", schema).Scan(ctx, &found)
 	})
 	return found, err
@@ -173,7 +174,7 @@ func HasSchema(ctx context.Context, url, schema string) (found bool, err error) 
 // a prefix and that have a table, by name; those that are another role's alone are
 // left out.
 func SchemasWith(ctx context.Context, url, prefix, table string) (schemas []string, err error) {
-	err = withPostgres(ctx, url, func(db *bun.DB) error {
+	err = withPostgres(ctx, url, func(db bun.IDB) error {
 		return db.NewRaw(`SELECT n.nspname FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid
 			WHERE left(n.nspname, length(?)) = ? AND c.relname = ? AND c.relkind = 'r' AND has_schema_privilege(n.oid, 'CREATE')
 			ORDER BY n.nspname`, prefix, prefix, table).Scan(ctx, &schemas)
@@ -181,14 +182,22 @@ func SchemasWith(ctx context.Context, url, prefix, table string) (schemas []stri
 	return schemas, err
 }
 
-// withPostgres runs fn on a connection of its own.
-func withPostgres(ctx context.Context, url string, fn func(*bun.DB) error) error {
+// withPostgres runs fn in a transaction on a connection of its own, behind a pooler or
+// not.
+func withPostgres(ctx context.Context, url string, fn func(bun.IDB) error) error {
 	config, err := postgresConfig(url, defaultSchema)
 	if err != nil {
 		return err
 	}
+	settings := strings.TrimPrefix(perTransaction(config), "; ")
 	db := bun.NewDB(postgresPool(config, 1, Options{}), pgdialect.New())
-	if err = fn(db); err != nil {
+	err = db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.ExecContext(ctx, settings); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+	if err != nil {
 		err = fmt.Errorf("PostgreSQL: %w", err)
 	}
 	return errors.Join(err, db.Close())
