@@ -68,6 +68,9 @@ func TestErrorBody(t *testing.T) {
 	}
 	for _, as := range []string{"web", ""} {
 		a := s.do(request{as: as, verb: "POST", path: "/api/method/test.raise"}).must(417)
+		if a.body["message"] != message {
+			t.Errorf("%q is told %v", as, a.body["message"])
+		}
 		if got := a.trace(); !slices.Equal(got, []string{"ValidationError: " + message}) || a.body["exception"] != nil {
 			t.Errorf("%q sees %s", as, a.text)
 		}
@@ -92,7 +95,8 @@ func TestInsideStaysInside(t *testing.T) {
 	for _, path := range []string{"test.broken", "test.panics", "test.unencodable"} {
 		s.log.Reset()
 		a := s.do(request{as: "admin", verb: "POST", path: "/api/method/" + path}).must(500)
-		if strings.Contains(a.text, "secret") || strings.Contains(a.text, "chan") || a.body["_server_messages"] != nil {
+		if strings.Contains(a.text, "secret") || strings.Contains(a.text, "chan") || a.body["_server_messages"] != nil ||
+			a.body["message"] != "Something went wrong on the server" {
 			t.Errorf("%s tells %s", path, a.text)
 		}
 		id := a.header.Get("X-Framework-Request-Id")
@@ -144,7 +148,7 @@ func TestErrorPage(t *testing.T) {
 		t.Errorf("got %s", a.text)
 	}
 	a = s.do(request{path: "/api/nothing", header: html}).must(404)
-	if a.text != `{"exc_type":"DoesNotExistError"}` {
+	if a.text != `{"exc_type":"DoesNotExistError","message":"Not Found"}` {
 		t.Errorf("got %s", a.text)
 	}
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"html"
 	"net/http"
 	"strconv"
@@ -16,12 +17,12 @@ func wantsHTML(r *http.Request) bool {
 	return strings.Contains(accept, "text/html") && !strings.Contains(accept, "application/json")
 }
 
-// told is what a page says of an error.
+// told is what people read of an error, in a page or in the answer's message.
 func (x *exchange) told(e *fault.Error) string {
 	if x.caller.IsGuest() && unexpected(e.Kind) {
 		return generalMessage
 	}
-	return messageOf(e)
+	return cmp.Or(messageOf(e), http.StatusText(e.Status()))
 }
 
 // sendErrorPage answers with the site's page, or where there is no site with the

@@ -37,10 +37,14 @@ func (x *exchange) fail(err error) {
 	_ = x.sendJSON(e.Status(), buf.b)
 }
 
-// appendError appends the body of an error (reference section 3.2).
+// appendError appends the body of an error (reference section 3.2): what happened, in
+// exc_type and as one plain message, and where that may be shown the guest's trace.
+// The same message stands in _server_messages for clients that only look there.
 func (x *exchange) appendError(dst []byte, e *fault.Error) []byte {
 	dst = append(dst, `{"exc_type":`...)
 	dst = doctype.AppendString(dst, e.ExcType())
+	dst = append(dst, `,"message":`...)
+	dst = doctype.AppendString(dst, x.told(e))
 	if x.caller.IsGuest() && unexpected(e.Kind) {
 		return append(dst, '}')
 	}
@@ -50,11 +54,7 @@ func (x *exchange) appendError(dst []byte, e *fault.Error) []byte {
 	}
 	dst = append(dst, ',')
 	dst = raised{e.Message, e.Title}.append(dst)
-	switch e.Kind {
-	case fault.Authentication:
-		dst = append(dst, `,"message":`...)
-		dst = doctype.AppendString(dst, e.Message)
-	case fault.Permission:
+	if e.Kind == fault.Permission {
 		dst = append(dst, `,"_error_message":`...)
 		dst = doctype.AppendString(dst, e.Message)
 	}

@@ -42,7 +42,7 @@ func TestVerbsEveryPathHas(t *testing.T) {
 func TestUnknownPaths(t *testing.T) {
 	s := newSite(t)
 	for _, path := range []string{"/api", "/api/", "/api/rest", "/api/resource", "/api/resource/", "/api/method", "/api/method/", "/api/v2/document/ToDo", "/api/v1"} {
-		if a := s.do(request{as: "admin", path: path}).must(404); a.text != `{"exc_type":"DoesNotExistError"}` {
+		if a := s.do(request{as: "admin", path: path}).must(404); a.text != `{"exc_type":"DoesNotExistError","message":"Not Found"}` {
 			t.Errorf("%s answered %s", path, a.text)
 		}
 	}

@@ -71,9 +71,10 @@ func answers(status string, schema object) object {
 // those of DocTypes, which hold none.
 func (b *builder) common() {
 	b.schemas["framework.Error"] = object{
-		"type": "object", "required": []string{"exc_type"},
+		"type": "object", "required": []string{"exc_type", "message"},
 		"properties": object{
 			"exc_type":         object{"type": "string", "examples": []string{"ValidationError", "DoesNotExistError", "PermissionError"}},
+			"message":          object{"type": "string", "description": "What happened, in a sentence for people"},
 			"exception":        object{"type": "string"},
 			"exc":              object{"type": "string", "description": "JSON text of an array holding the stack trace"},
 			"_server_messages": object{"type": "string", "description": "JSON text of an array of JSON texts of messages"},

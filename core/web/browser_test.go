@@ -147,8 +147,11 @@ func loggedIn(t *testing.T, s *sitetest.Server, user string, headers ...string) 
 func who(t *testing.T, s *sitetest.Server, cookie string, headers ...string) string {
 	t.Helper()
 	r := send(t, s, "GET", "/api/method/framework.auth.get_logged_user", "", append(headers, "Cookie", cookie)...)
+	if r.StatusCode == 403 {
+		return ""
+	}
 	user, _ := r.body["message"].(string)
-	if r.StatusCode != 200 && r.StatusCode != 403 {
+	if r.StatusCode != 200 {
 		t.Fatalf("%d %s", r.StatusCode, r.text)
 	}
 	return user
