@@ -113,7 +113,7 @@ var arrows = []arrow{
 	{"cmd/armature/settings", nil, "it sees flags, and no command"},
 	{"cmd/armature/secret", []string{"cmd/armature/settings"}, "a secret is found the same way whatever it is for"},
 	{"cmd/armature/terminal", []string{"core/backup", "core/fault", "core/site"}, "it prints for every command and knows none"},
-	{"cmd/armature/remote", nil, "it knows a server by its address, as a client does"},
+	{"cmd/armature/remote", []string{"cmd/armature/terminal"}, "it knows a server by its address, as a client does"},
 	{"cmd/armature/installation", []string{"cmd/armature/terminal", "core/..."}, "commands that open a site's data need no plugins for it"},
 	{"cmd/armature/platform", []string{"cmd/armature/installation", "cmd/armature/terminal", "cmd/armature/outfile", "core/...", "plugins/...", "runtime/..."},
 		"sites and plugins are connected in one place, below every command that needs both"},

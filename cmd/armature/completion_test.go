@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -30,7 +31,30 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%q: %q, want %q", tt.typed, got, tt.want)
 		}
 	}
-	words := in.Run("__complete", "plugin", "approve", "acme.x", "")
+	completed := func(typed ...string) string {
+		return in.Run(append([]string{"__complete"}, typed...)...)
+	}
+	if got := completed("site", "config", ""); strings.HasPrefix(got, "default") {
+		t.Errorf("a site that is not there yet is offered: %q", got)
+	}
+	in.Run("site", "new", "default")
+	in.Run("site", "new", "shop")
+	armaturetest.Put(t, filepath.Join(in.Data, "plugins", "till.js"), []byte("export function ring() {}"))
+	for _, tt := range []struct {
+		typed []string
+		want  string
+	}{
+		{[]string{"site", "config", "s"}, "shop\n"},
+		{[]string{"site", "drop", ""}, "default\nshop\n"},
+		{[]string{"user", "keys", "--site", "d"}, "default\n"},
+		{[]string{"plugin", "disable", ""}, "till\n"},
+		{[]string{"plugin", "revoke", "t"}, "till\n"},
+	} {
+		if got := completed(tt.typed...); !strings.HasPrefix(got, tt.want+":") {
+			t.Errorf("%q: %q, want %q", tt.typed, got, tt.want)
+		}
+	}
+	words := completed("plugin", "approve", "acme.x", "")
 	for _, name := range abi.Capabilities() {
 		free := strings.Contains(" "+strings.Join(abi.Free(), " ")+" ", " "+name+" ")
 		if strings.Contains("\n"+words, "\n"+name+"\n") == free {

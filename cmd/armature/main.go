@@ -6,10 +6,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	_ "time/tzdata"
 
@@ -23,20 +23,19 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the whole program: its arguments in, its exit code out. 1 is a command
-// that failed.
+// run is the whole program: its arguments in, its exit code out (terminal.Code).
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := newRoot(&terminal.Terminal{Stdout: stdout, Stderr: stderr}, args)
+	out := &terminal.Terminal{Stdout: stdout, Stderr: stderr}
+	root := newRoot(out, args)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	if err := root.ExecuteContext(ctx); err != nil {
-		var ended terminal.ExitError
-		if errors.As(err, &ended) {
-			return ended.Code
-		}
-		fmt.Fprintln(stderr, "armature:", terminal.Explain(err))
-		return 1
+	err := root.ExecuteContext(ctx)
+	var ended terminal.ExitError
+	if err != nil && !errors.As(err, &ended) { // which has said why
+		// A command line that could not be read may have said it behind the mistake.
+		out.JSON = out.JSON || slices.Contains(args, "--json")
+		out.Fail(err)
 	}
-	return 0
+	return terminal.Code(err)
 }

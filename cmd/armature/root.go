@@ -24,10 +24,14 @@ func newRoot(t *terminal.Terminal, args []string) *cobra.Command {
 			"Flags win over the environment, and that over the file.\n\n" +
 			"Secrets are only read from the environment: ARMATURE_SECRET_KEY, the master key,\n" +
 			"ARMATURE_ADMIN_PASSWORD, the Administrator's password on a new site, and\n" +
-			"ARMATURE_BACKUP_PASSPHRASE, which archives are sealed under, unless a file has it.",
+			"ARMATURE_BACKUP_PASSPHRASE, which archives are sealed under, unless a file has it.\n\n" +
+			"It ends with 0; 1: it failed; 2: the command line or the configuration is wrong;\n" +
+			"3: what was named is not there; 4: it is refused; 5: a server or a database is away.\n" +
+			"With --json errors, too, are JSON, on standard error.",
+		Version:           versionLine(),
 		SilenceUsage:      true,
 		SilenceErrors:     true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return settings.Apply(cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return terminal.AsMisuse(settings.Apply(cmd)) },
 	}
 	flags := root.PersistentFlags()
 	flags.String("config", "", "JSON file with settings, by flag name")
@@ -35,6 +39,8 @@ func newRoot(t *terminal.Terminal, args []string) *cobra.Command {
 	flags.BoolVar(&t.JSON, "json", false, "print JSON")
 	again := func() *cobra.Command { return newRoot(&terminal.Terminal{Stdout: t.Stdout, Stderr: t.Stderr}, args) }
 	root.AddCommand(serve.Command(in, again, args), site.Command(in), user.Command(in), plugin.Command(in), versionCommand(t))
-	completeFlags(root)
+	root.SetVersionTemplate("{{.Version}}\n")
+	complete(root, in)
+	strict(root)
 	return root
 }

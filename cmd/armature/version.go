@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -22,7 +23,12 @@ func versionCommand(t *terminal.Terminal) *cobra.Command {
 				"version": version, "abi": abi.Version, "go": runtime.Version(),
 				"os": runtime.GOOS, "arch": runtime.GOARCH,
 			}
-			return t.Say(v, "armature %s (ABI %d, %s, %s/%s)", version, abi.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return t.Say(v, "%s", versionLine())
 		},
 	}
+}
+
+// versionLine is the version as a person reads it, also by --version.
+func versionLine() string {
+	return fmt.Sprintf("armature %s (ABI %d, %s, %s/%s)", version, abi.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -75,7 +75,8 @@ func (s *Set) Refresh(ctx context.Context) {
 }
 
 // readSites brings the table to what the registry has. Where that cannot be read
-// the table stays as it is, which is logged once.
+// the table stays as it is, which is logged once; where there was none yet nobody
+// goes on without it, and whoever asked says so.
 func (s *Set) readSites(ctx context.Context) error {
 	if err := s.refreshing.Acquire(ctx, 1); err != nil {
 		return err
@@ -83,7 +84,7 @@ func (s *Set) readSites(ctx context.Context) error {
 	defer s.refreshing.Release(1)
 	list, err := s.registry.Look(ctx)
 	if err != nil {
-		if !s.blind && !errors.Is(err, context.Canceled) {
+		if !s.blind && !s.table.Load().unknown && !errors.Is(err, context.Canceled) {
 			s.c.Logger.Error("look for sites; those that are known go on", "error", err)
 			s.blind = true
 		}

@@ -11,10 +11,12 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"armature/cmd/armature/terminal"
+	"armature/core/fault"
 	"armature/core/site"
 	"armature/core/sites"
 	"armature/core/tenant"
@@ -56,6 +58,19 @@ func (in *Installation) Apart(data string) *Installation {
 
 func (in *Installation) Layout() sites.Layout { return sites.Layout{Data: in.Data} }
 
+// Check refuses a database of a kind there is none of. A URL of another one would be
+// taken for the path of a file.
+func (in *Installation) Check() error {
+	scheme, _, is := strings.Cut(in.Database, "://")
+	if in.Database == "" || is && slices.Contains([]string{"postgres", "postgresql"}, scheme) {
+		return nil
+	}
+	if !is {
+		scheme = "without a URL" // what it is may have a password in it
+	}
+	return terminal.Misuse("--database %s: sites are in PostgreSQL, postgres://USER@HOST/DATABASE, or without --database in SQLite files under --data", scheme)
+}
+
 // Where is what the sites are on.
 func (in *Installation) Where() string {
 	if in.Database != "" {
@@ -68,6 +83,9 @@ func (in *Installation) Where() string {
 // master key if they are missing. What c leaves out of where things are and who
 // is told a password is filled in.
 func (in *Installation) NewSet(c sites.Config) (*sites.Set, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
 	c.Layout = in.Layout()
 	if err := c.Layout.Make(); err != nil {
 		return nil, err
@@ -138,6 +156,9 @@ func OpenDefault(ctx context.Context, set *sites.Set) (*tenant.Tenant, error) {
 
 // WithRegistry gives fn the list of sites, for commands that open none of them.
 func (in *Installation) WithRegistry(fn func(sites.Registry) error) error {
+	if err := in.Check(); err != nil {
+		return err
+	}
 	c := sites.RegistryConfig{Layout: in.Layout(), Database: in.Database, Logger: in.Notices()}
 	if in.Database != "" {
 		if err := c.Layout.Make(); err != nil {
@@ -170,6 +191,23 @@ func (in *Installation) Records(ctx context.Context) (list []*sites.Record, err 
 	return list, err
 }
 
+// Exists is an error where the site that is meant is not there, which a command asks
+// that must make none: looking into an empty folder should leave it empty.
+func (in *Installation) Exists(ctx context.Context) error {
+	_, err := in.record(ctx, in.Site)
+	if err != nil && in.Site == site.Default && fault.KindOf(err) == fault.NotFound {
+		return fault.Missing("There is no site in %s\nhint: armature serve makes one; is --data right?", in.Data)
+	}
+	return err
+}
+
+// Silent is the same installation that prints nothing.
+func (in *Installation) Silent() *Installation {
+	silent := *in
+	silent.Terminal = &terminal.Terminal{Stdout: io.Discard, Stderr: io.Discard}
+	return &silent
+}
+
 // record is one of them.
 func (in *Installation) record(ctx context.Context, name string) (*sites.Record, error) {
 	list, err := in.Records(ctx)
@@ -178,7 +216,7 @@ func (in *Installation) record(ctx context.Context, name string) (*sites.Record,
 	}
 	i := slices.IndexFunc(list, func(r *sites.Record) bool { return r.Name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("site %s does not exist", name)
+		return nil, fault.Missing("Site %s does not exist", name)
 	}
 	return list[i], nil
 }

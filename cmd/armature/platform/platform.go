@@ -37,6 +37,9 @@ type Platform struct {
 
 // Open makes the platform without sites.
 func Open(ctx context.Context, in *installation.Installation, log *slog.Logger, o Options) (*Platform, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
 	if err := in.Layout().Make(); err != nil {
 		return nil, err
 	}

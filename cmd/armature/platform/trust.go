@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"armature/cmd/armature/installation"
+	"armature/cmd/armature/terminal"
 	"armature/plugins/manifest"
 	"armature/plugins/publisher"
 )
@@ -39,11 +40,11 @@ func parseLimits(text string) (l manifest.Limits, err error) {
 		name, value, _ := strings.Cut(part, "=")
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
-			return l, fmt.Errorf("%q: expected a limit and a whole number, such as cpu_ms=1000", part)
+			return l, terminal.Misuse("%q: expected a limit and a whole number, such as cpu_ms=1000", part)
 		}
 		field := l.Field(name)
 		if field == nil {
-			return l, fmt.Errorf("there is no limit %q; there are %s", name, strings.Join(manifest.LimitNames(), ", "))
+			return l, terminal.Misuse("there is no limit %q; there are %s", name, strings.Join(manifest.LimitNames(), ", "))
 		}
 		*field = n
 	}

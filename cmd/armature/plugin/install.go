@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"armature/cmd/armature/outfile"
+	"armature/cmd/armature/terminal"
 	"armature/plugins/bundle"
 	"armature/plugins/doctypes"
 	"armature/plugins/grant"
@@ -35,7 +35,7 @@ func (g *group) installCommand() *cobra.Command {
 			}
 			if all {
 				if g.remote.URL != "" {
-					return errors.New("--all-sites puts a file into a folder of this machine: leave --url out")
+					return terminal.Misuse("--all-sites puts a file into a folder of this machine: leave --url out")
 				}
 				return g.installForAll(args[0], b, dry)
 			}

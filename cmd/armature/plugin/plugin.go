@@ -53,6 +53,11 @@ func (g *group) managePlugins(ctx context.Context, name string, args map[string]
 	if h != nil {
 		return h.Manage(ctx, name, args, result)
 	}
+	if name != "install" && name != "plan" {
+		if err := g.Exists(ctx); err != nil {
+			return err
+		}
+	}
 	return platform.With(ctx, g.Installation, func(_ *platform.Platform, t *tenant.Tenant) error {
 		return platform.Manage(ctx, t, name, args, result)
 	})

@@ -13,6 +13,7 @@ import (
 
 	"armature/cmd/armature/platform"
 	"armature/cmd/armature/remote"
+	"armature/cmd/armature/terminal"
 	"armature/core/method"
 	"armature/core/tenant"
 )
@@ -40,7 +41,7 @@ func (g *group) runCommand() *cobra.Command {
 			}
 			if h != nil {
 				if cmd.Flags().Changed("user") {
-					return errors.New("--user is for sites of this machine: with --url the API key says who acts")
+					return terminal.Misuse("--user is for sites of this machine: with --url the API key says who acts")
 				}
 				return g.runHosted(ctx, h, verb, args[0], text)
 			}
@@ -90,7 +91,7 @@ func (g *group) runHosted(ctx context.Context, h *remote.Site, verb, path string
 func arguments(typed []string, file string) ([]byte, error) {
 	switch {
 	case len(typed) > 0 && file != "":
-		return nil, fmt.Errorf("give the arguments either as JSON or with --input")
+		return nil, terminal.Misuse("give the arguments either as JSON or with --input")
 	case len(typed) > 0:
 		return []byte(typed[0]), nil
 	case file == "-":

@@ -5,7 +5,6 @@ package plugindev
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"armature/cmd/armature/plugintest"
 	"armature/cmd/armature/remote"
 	"armature/cmd/armature/settings"
+	"armature/cmd/armature/terminal"
 	"armature/plugins/bundle"
 	"armature/plugins/testrun"
 	"armature/plugins/toolchain"
@@ -155,7 +155,7 @@ func (g *group) openStage(ctx context.Context, tmp string, d developing, out *de
 	case err != nil:
 		return nil, err
 	case h != nil && d.plugins != "":
-		return nil, errors.New("give either --url or --plugins")
+		return nil, terminal.Misuse("give either --url or --plugins")
 	case h != nil:
 		return newHostedStage(h, d.approve, out), nil
 	case d.plugins != "":

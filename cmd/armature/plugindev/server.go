@@ -15,6 +15,7 @@ import (
 	"armature/cmd/armature/installation"
 	"armature/cmd/armature/outfile"
 	"armature/cmd/armature/platform"
+	"armature/cmd/armature/terminal"
 	"armature/core/accesslog"
 	"armature/core/auth"
 	"armature/core/document"
@@ -104,7 +105,7 @@ func (d developing) separate(in *installation.Installation) error {
 		case !d.typed(s.flag):
 			*s.value = s.none
 		case in.Data == "":
-			return fmt.Errorf("--%s needs --data: without it the server has data of its own, which is thrown away at the end", s.flag)
+			return terminal.Misuse("--%s needs --data: without it the server has data of its own, which is thrown away at the end", s.flag)
 		}
 	}
 	return nil

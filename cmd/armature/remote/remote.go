@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"armature/cmd/armature/terminal"
 )
 
 // Site is a site on a server that is reached by its address.
@@ -45,11 +47,11 @@ func (f *Flags) Site(warn io.Writer, version string) (*Site, error) {
 	}
 	u, err := url.Parse(strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(f.URL, "/"), "/api"), "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("--url %q: expected the address of a site, such as https://shop.example.org", f.URL)
+		return nil, terminal.Misuse("--url %q: expected the address of a site, such as https://shop.example.org", f.URL)
 	}
 	key := strings.TrimPrefix(f.apiKey, "token ")
 	if id, secret, ok := strings.Cut(key, ":"); !ok || id == "" || secret == "" {
-		return nil, errors.New("--url needs an API key: set ARMATURE_API_KEY to key:secret, both as `armature user keys USER` prints them on the server")
+		return nil, terminal.Misuse("--url needs an API key: set ARMATURE_API_KEY to key:secret, both as `armature user keys USER` prints them on the server")
 	}
 	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		fmt.Fprintf(warn, "warning: %s is not encrypted: the API key can be read on the way\n", u)
@@ -64,6 +66,11 @@ type Refusal struct {
 	Message string
 	Trace   string // as the server shows it; empty: none
 }
+
+// HTTPStatus is the status of the answer, and ExcType what it says it is about.
+func (r *Refusal) HTTPStatus() int { return r.Status }
+
+func (r *Refusal) ExcType() string { return r.Type }
 
 func (r *Refusal) Error() string {
 	text := r.Message
@@ -205,14 +212,13 @@ func (h *Site) read(resp *http.Response, text []byte) (json.RawMessage, error) {
 		return nil, fmt.Errorf("%s sends on to %s: give the address of the site itself with --url", h.url, to)
 	}
 	var answer struct {
-		Message  json.RawMessage `json:"message"`
-		Type     string          `json:"exc_type"`
-		Exc      string          `json:"exc"`
-		Messages string          `json:"_server_messages"`
+		Message json.RawMessage `json:"message"`
+		Type    string          `json:"exc_type"`
+		Exc     string          `json:"exc"`
 	}
 	err := json.Unmarshal(text, &answer)
 	// Outside of the API an Armature site has pages.
-	page := resp.StatusCode == http.StatusNotFound && strings.Contains(messageOf(answer.Messages), "no page at this address")
+	page := resp.StatusCode == http.StatusNotFound && strings.Contains(messageOf(answer.Message), "no page at this address")
 	if err != nil || resp.StatusCode/100 != 2 && answer.Type == "" || page {
 		if resp.StatusCode == http.StatusRequestEntityTooLarge {
 			return nil, &Refusal{Status: resp.StatusCode, Message: "413 Request Entity Too Large"}
@@ -222,7 +228,7 @@ func (h *Site) read(resp *http.Response, text []byte) (json.RawMessage, error) {
 	if resp.StatusCode/100 == 2 {
 		return answer.Message, nil
 	}
-	refused := &Refusal{Status: resp.StatusCode, Type: answer.Type, Message: messageOf(answer.Messages)}
+	refused := &Refusal{Status: resp.StatusCode, Type: answer.Type, Message: messageOf(answer.Message)}
 	var traces []string
 	if json.Unmarshal([]byte(answer.Exc), &traces) == nil && len(traces) > 0 && strings.HasPrefix(traces[0], "Traceback") {
 		refused.Trace = traces[0]
@@ -233,16 +239,11 @@ func (h *Site) read(resp *http.Response, text []byte) (json.RawMessage, error) {
 	return nil, refused
 }
 
-// messageOf is the text of the last of the server's messages: JSON in a string,
-// in a list, in a string.
-func messageOf(text string) string {
-	var list []string
-	if json.Unmarshal([]byte(text), &list) != nil || len(list) == 0 {
+// messageOf is the text that an error says; a method's answer may be anything else.
+func messageOf(message json.RawMessage) string {
+	var text string
+	if json.Unmarshal(message, &text) != nil {
 		return ""
 	}
-	var last struct {
-		Message string `json:"message"`
-	}
-	_ = json.Unmarshal([]byte(list[len(list)-1]), &last)
-	return last.Message
+	return text
 }

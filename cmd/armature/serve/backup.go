@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"armature/cmd/armature/secret"
+	"armature/cmd/armature/terminal"
 	"armature/core/backup"
 	"armature/core/sites/archive"
 )
@@ -40,14 +41,14 @@ func (b *backupFlags) schedule() (*archive.Schedule, error) {
 	}
 	h.Credentials.AccessKey, h.Credentials.SecretKey = os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY")
 	if err := h.Check(); err != nil {
-		return nil, fmt.Errorf("--backup-to: %w", err)
+		return nil, terminal.Misuse("--backup-to: %w", err)
 	}
 	if b.to == "" {
 		return h, nil // sites may have places of their own
 	}
 	phrase, err := h.Passphrase()
 	if err == nil && phrase == "" {
-		err = fmt.Errorf("--backup-to: archives are sealed under a passphrase: set %s or --backup-passphrase-file", secret.BackupVariable)
+		err = terminal.Misuse("--backup-to: archives are sealed under a passphrase: set %s or --backup-passphrase-file", secret.BackupVariable)
 	}
 	return h, err
 }

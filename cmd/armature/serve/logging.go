@@ -2,7 +2,6 @@ package serve
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"sync/atomic"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"armature/cmd/armature/terminal"
 	"armature/core/accesslog"
 )
 
@@ -57,7 +57,7 @@ func openJournal(l logging, w io.Writer) (*journal, error) {
 		out.access = accesslog.New(w, accesslog.JSON)
 		out.main = slog.New(slog.NewJSONHandler(out.access.Beside(), options))
 	default:
-		return nil, fmt.Errorf("--log-format %q: use text or json", l.format)
+		return nil, terminal.Misuse("--log-format %q: use text or json", l.format)
 	}
 	return &out, out.set(l)
 }
@@ -75,7 +75,7 @@ func errorText(_ []string, a slog.Attr) slog.Attr {
 // set changes what is logged.
 func (out *journal) set(l logging) error {
 	if l.slow < 0 {
-		return fmt.Errorf("--slow-query-ms %d: must be 0 or more", l.slow)
+		return terminal.Misuse("--slow-query-ms %d: must be 0 or more", l.slow)
 	}
 	out.level.Set(l.level)
 	out.access.Enable(l.access && l.level <= slog.LevelInfo)

@@ -147,18 +147,18 @@ func (g *group) serve(cmd *cobra.Command) error {
 	if err := o.Trust(g.Installation); err != nil {
 		return err
 	}
-	p, err := platform.Open(ctx, g.Installation, log, o)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	// Listening comes before opening sites: a port that is taken should not cost
-	// a migration.
-	server, err := serve.Listen(g.listening(p, memory, log))
+	// Listening comes first: a port that is taken should neither cost a migration nor
+	// leave folders behind.
+	var p *platform.Platform
+	server, err := serve.Listen(g.listening(func(host string) bool { return p.Set.Named(host) }, memory, log))
 	if err != nil {
 		return err
 	}
 	defer server.Close()
+	if p, err = platform.Open(ctx, g.Installation, log, o); err != nil {
+		return err
+	}
+	defer p.Close()
 	if err := p.Start(ctx); err != nil {
 		return err
 	}
@@ -202,8 +202,8 @@ func readyUntilDrained(p *platform.Platform, server *serve.Server) func(context.
 	}
 }
 
-// listening is how the server listens.
-func (g *group) listening(p *platform.Platform, memory *account.Account, log *slog.Logger) serve.Config {
+// listening is how the server listens; named tells which hosts are of a site.
+func (g *group) listening(named func(string) bool, memory *account.Account, log *slog.Logger) serve.Config {
 	s := g.serving
 	c := serve.Config{
 		Listen: s.listen, Redirect: s.redirect, CertFile: s.cert, KeyFile: s.key, HSTS: s.hsts,
@@ -211,7 +211,7 @@ func (g *group) listening(p *platform.Platform, memory *account.Account, log *sl
 		Connect: memory.Connect,
 	}
 	if s.acme {
-		c.ACME = &serve.ACME{Directory: s.acmeDirectory, Email: s.acmeEmail, Cache: g.Layout().Certificates(), Hosts: p.Set.Named}
+		c.ACME = &serve.ACME{Directory: s.acmeDirectory, Email: s.acmeEmail, Cache: g.Layout().Certificates(), Hosts: named}
 	}
 	return c
 }

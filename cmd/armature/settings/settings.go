@@ -83,7 +83,7 @@ func settingsOf(cmd *cobra.Command, path string) ([]setting, error) {
 
 // Settable reports whether the flag can be set elsewhere than on the command
 // line.
-func Settable(flag string) bool { return flag != "help" && flag != "config" }
+func Settable(flag string) bool { return flag != "help" && flag != "config" && flag != "version" }
 
 // Names are the flags of all commands together and of serve: one file is
 // for the server and for the commands beside it.

@@ -2,11 +2,11 @@ package site
 
 import (
 	"encoding/json"
-	"errors"
 
 	"github.com/spf13/cobra"
 
 	"armature/cmd/armature/secret"
+	"armature/cmd/armature/terminal"
 	"armature/core/mail"
 	"armature/core/tenant"
 )
@@ -23,7 +23,7 @@ func (g *group) mailCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if (c.Host == "") == (test == "") {
-				return errors.New("usage: armature site mail --host HOST --from ADDRESS, or --test ADDRESS")
+				return terminal.Misuse("usage: armature site mail --host HOST --from ADDRESS, or --test ADDRESS")
 			}
 			return g.WithTenant(cmd.Context(), func(t *tenant.Tenant) error {
 				if test != "" {

@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -25,7 +24,7 @@ func (g *group) migrateCommand() *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all == (len(args) == 1) {
-				return errors.New("name a site, or --all")
+				return terminal.Misuse("name a site, or --all")
 			}
 			return g.migrate(cmd.Context(), args)
 		},

@@ -5,13 +5,13 @@ package site
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"armature/cmd/armature/installation"
+	"armature/cmd/armature/terminal"
 	"armature/core/sites"
 )
 
@@ -109,7 +109,7 @@ func (g *group) configCommand() *cobra.Command {
 				}
 				return g.setConfig(ctx, args[0], args[2], value)
 			}
-			return errors.New("usage: armature site config NAME [get KEY | set KEY JSON]")
+			return terminal.Misuse("usage: armature site config NAME [get KEY | set KEY JSON]")
 		},
 	}
 }
@@ -165,10 +165,10 @@ func (g *group) dropCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if undo && (yes || erase) {
-				return errors.New("--undo takes no --yes and no --erase")
+				return terminal.Misuse("--undo takes no --yes and no --erase")
 			}
 			if !yes && !undo {
-				return fmt.Errorf("this takes site %s off every server of %s: repeat with --yes", args[0], g.Where())
+				return terminal.Misuse("this takes site %s off every server of %s: repeat with --yes", args[0], g.Where())
 			}
 			return g.WithRegistry(func(r sites.Registry) error { return g.drop(cmd.Context(), r, args[0], erase, undo) })
 		},
