@@ -14,7 +14,7 @@ const (
 	strangerEighths = 2 // all requests to a site that have shown no credentials
 )
 
-// patience is how long who finds no memory waits for some.
+// patience is how long who finds no memory waits for some, at most.
 const patience = time.Second
 
 // pressureEvery is how often those are asked who can do without some of theirs.

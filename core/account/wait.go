@@ -3,6 +3,7 @@ package account
 import (
 	"cmp"
 	"context"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"time"
@@ -31,7 +32,9 @@ func (a *Account) wait(ctx context.Context, c *Call, n int64) error {
 	default:
 	}
 	a.waited.Add(1)
-	timer := time.NewTimer(patience)
+	// Not all for as long: of those who hold a part of what they need and wait for the
+	// rest, one gives up first, and the others go on with what it held.
+	timer := time.NewTimer(patience/2 + rand.N(patience/2))
 	defer timer.Stop()
 	var err error
 	select {

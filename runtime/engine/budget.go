@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"armature/core/account"
 	"armature/runtime/engine/internal/rewrite"
 )
 
@@ -12,6 +13,7 @@ import (
 func (c *Call) begin(ctx context.Context, m *Module) {
 	c.module, c.base, c.started = m, ctx, time.Now()
 	c.limits = m.Limits(c.Limits)
+	c.account = account.From(ctx)
 	c.deadline = c.started.Add(c.limits.Wall)
 	if d, ok := ctx.Deadline(); ok && d.Before(c.deadline) {
 		c.deadline = d
@@ -33,6 +35,7 @@ func (c *Call) begin(ctx context.Context, m *Module) {
 
 // end closes the books of the call.
 func (c *Call) end() {
+	c.settle()
 	if c.ctx != nil {
 		c.ctx.end()
 	}

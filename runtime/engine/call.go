@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"armature/core/account"
 )
 
 // Call is one run of one exported function. The caller fills in the exported
@@ -52,6 +54,9 @@ type Call struct {
 	prepaid      uint64 // fuel spent on initialising an instance for this call alone
 	usage        Usage
 	reservedPeak uint64 // the most bytes the host has kept for the guest
+	account      *account.Call
+	charged      int64  // bytes, to account
+	short        error  // why account has not got what the guest asked for
 	refused      uint64 // bytes that Reserve refused
 	turn         *turn
 	own          turn
@@ -184,6 +189,9 @@ func (c *Call) Reserve(n uint64) bool {
 	}
 	if limit := c.limits.Memory; n > limit || have > limit-n {
 		c.refused = max(c.refused, n)
+		return false
+	}
+	if n > c.reservedPeak && !c.take(n-c.reservedPeak) {
 		return false
 	}
 	c.reservedPeak = max(c.reservedPeak, n)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"armature/core/account"
 	"armature/runtime/engine/internal/linear"
 	"armature/runtime/engine/internal/rewrite"
 )
@@ -39,6 +40,10 @@ type Config struct {
 	MaxInstances int           // live instances of all modules; default 4096
 	IdleTrim     time.Duration // an idle instance gives its private pages back; default 10 s
 	IdleClose    time.Duration // and is closed; default 5 min
+
+	// Account is that of the process's memory, to which is charged what idle instances
+	// and snapshots take. What a call takes is charged to the call of its context.
+	Account *account.Account // nil: nobody keeps one
 
 	// Memory names how memories are made and reset: scan, pagemap, copy or heap.
 	// Empty means the best that works on this system.
@@ -84,6 +89,7 @@ type Engine struct {
 	interpreters []*interpreter
 	dialects     []*dialect
 	memory       linear.Maker
+	idle         *account.Call // what no call of a guest takes
 	admission    *admission
 	compile      chan struct{} // a token per module being compiled
 	epoch        time.Time     // zero of the guests' monotonic clock
@@ -113,6 +119,9 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := e.start(ctx); err != nil {
 		_ = e.free(ctx)
 		return nil, err
+	}
+	if e.idle = e.cfg.Account.Work(); e.idle != nil {
+		e.cfg.Account.Spare(e.giveUp)
 	}
 	e.stop, e.stopped = make(chan struct{}), make(chan struct{})
 	go e.sweepUntil(e.stop, e.stopped)
@@ -182,6 +191,7 @@ func (e *Engine) Close(ctx context.Context) error {
 			return err
 		}
 	}
+	e.idle.End()
 	return e.free(ctx)
 }
 

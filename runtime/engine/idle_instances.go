@@ -25,19 +25,29 @@ func (e *Engine) sweep(now time.Time) {
 		for _, in := range expired {
 			m.drop(in)
 		}
-		idle := m.pool.takeIdle(func(in *instance) bool { return now.Sub(in.idleSince) >= e.cfg.IdleTrim })
-		kept := idle[:0]
-		for _, in := range idle {
-			if err := in.trim(); err != nil {
-				e.log.Warn("give an idle instance's pages back", "module", m.hash, "err", err)
-				m.drop(in)
-				continue
-			}
-			kept = append(kept, in)
-		}
-		for _, in := range m.pool.putBack(kept) {
+		m.trimIdle(func(in *instance) bool { return now.Sub(in.idleSince) >= e.cfg.IdleTrim }, false)
+	}
+}
+
+// trimIdle has idle instances give their pages back: the longest idle ones that match.
+// If all of it is needed, those are closed that cannot.
+func (m *Module) trimIdle(match func(*instance) bool, all bool) {
+	idle := m.pool.takeIdle(match)
+	kept := idle[:0]
+	for _, in := range idle {
+		if err := in.trim(); err != nil {
+			m.engine.log.Warn("give an idle instance's pages back", "module", m.hash, "err", err)
 			m.drop(in)
+			continue
 		}
+		if all && in.kept > 0 {
+			m.drop(in)
+			continue
+		}
+		kept = append(kept, in)
+	}
+	for _, in := range m.pool.putBack(kept) {
+		m.drop(in)
 	}
 }
 

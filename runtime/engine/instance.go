@@ -7,6 +7,7 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 
+	"armature/core/account"
 	"armature/runtime/abi"
 	"armature/runtime/engine/internal/linear"
 	"armature/runtime/engine/internal/rewrite"
@@ -34,6 +35,7 @@ type instance struct {
 	stdout    lines
 	stderr    lines
 	idleSince time.Time
+	kept      int64 // bytes charged to the engine
 }
 
 // bind finds the parts of the instance that calls and resets need.
@@ -68,7 +70,7 @@ func (in *instance) bind() error {
 func (in *instance) begin(c *Call) {
 	in.call, c.in = c, in
 	if in.memory != nil {
-		in.memory.Begin(c.limits.Memory)
+		in.memory.Begin(c.limits.Memory, in)
 	}
 	in.startMeter(c)
 }
@@ -169,7 +171,9 @@ func (in *instance) trim() error {
 	if in.memory == nil {
 		return nil
 	}
-	return in.memory.Trim()
+	err := in.memory.Trim()
+	in.keep() // less than before
+	return err
 }
 
 // close frees the instance. The memory goes last, when nothing can call into
@@ -184,6 +188,7 @@ func (in *instance) close() {
 			in.module.engine.log.Error("free a guest's memory", "err", err)
 		}
 	}
+	in.module.engine.idle.Give(account.Guest, in.kept)
 	in.module.engine.live.Add(-1)
 }
 

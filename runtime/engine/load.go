@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"armature/core/account"
 	"armature/core/fault"
 	"armature/runtime/abi"
 	"armature/runtime/engine/internal/rewrite"
@@ -70,6 +71,7 @@ func (e *Engine) Load(ctx context.Context, wasm []byte) (*Module, error) {
 
 func (e *Engine) load(ctx context.Context, l *loading, hash string, wasm []byte) {
 	e.compile <- struct{}{}
+	ctx = account.With(ctx, e.idle) // what a module takes is nobody's call
 	l.module, l.err = e.prepareSafely(ctx, hash, wasm)
 	<-e.compile
 	if l.err == nil {
@@ -164,6 +166,9 @@ func (m *Module) prepareInstances(ctx context.Context) error {
 	var err error
 	if m.snapshot, err = m.takeSnapshot(ctx); err != nil {
 		return m.initFault(err)
+	}
+	if err := m.chargeSnapshot(ctx); err != nil {
+		return err
 	}
 	m.code.Data = nil // it is in the snapshot, and would keep the whole binary alive
 	in, err := m.newInstance(ctx, m.snapshot)

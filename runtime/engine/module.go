@@ -9,6 +9,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"armature/core/account"
 	"armature/runtime/abi"
 	"armature/runtime/engine/internal/rewrite"
 )
@@ -48,6 +49,7 @@ type Module struct {
 	program     Program      // of an interpreter, made with the snapshot
 	dialect     *dialect     // it speaks; nil: the host's own
 	snapshot    *snapshot    // nil when reason says why
+	charged     int64        // bytes, to the engine
 	reason      string
 	pool        *pool
 
@@ -98,6 +100,7 @@ func (m *Module) freeWhenEmpty() {
 	if m.compiled != nil && m.interpreter == nil {
 		_ = m.compiled.Close(context.Background())
 	}
+	m.engine.idle.Give(account.Plugin, m.charged)
 	if err := m.snapshot.close(); err != nil {
 		m.engine.log.Error("free a snapshot", "module", m.hash, "err", err)
 	}

@@ -34,8 +34,13 @@ func (m *Module) call(ctx context.Context, c *Call) error {
 		m.release(in, c, false)
 		return &Error{Reason: OutOfMemory, Export: c.Export, Detail: "the module starts with more memory than the call may have"}
 	}
+	if in.mem != nil && !c.take(uint64(in.mem.Size())) {
+		m.release(in, c, false)
+		return c.unstarted(c.short)
+	}
 	in.begin(c)
 	failed := in.serve(c, len(x.Results) > 0)
+	failed = c.shortened(failed)
 	in.account(c)
 	m.release(in, c, failed != nil && failed.Reason == HostPanic)
 	if failed != nil {
@@ -106,7 +111,7 @@ func (m *Module) release(in *instance, c *Call, doubtful bool) {
 		m.drop(in)
 		return
 	}
-	if !m.pool.put(in, c.started) { // near enough, and one reading of the clock less
+	if !in.keep() || !m.pool.put(in, c.started) { // near enough, and one reading of the clock less
 		m.drop(in)
 	}
 }

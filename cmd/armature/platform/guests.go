@@ -80,7 +80,7 @@ func openGuests(ctx context.Context, layout sites.Layout, o Options, log *slog.L
 		*dir = path
 	}
 	cfg := EngineConfig(o.hosting(log))
-	cfg.CacheDir, cfg.Logger = layout.Cache(), log
+	cfg.CacheDir, cfg.Logger, cfg.Account = layout.Cache(), log, o.Account
 	if o.Cache != "" {
 		cfg.CacheDir = o.Cache
 	}

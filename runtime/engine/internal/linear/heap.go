@@ -67,6 +67,11 @@ func (m *heap) Reallocate(size uint64) []byte {
 	return m.buf
 }
 
+func (m *heap) Begin(limit uint64, by Admission) { m.begin(limit, uint64(len(m.buf)), by) }
+
+// Kept is all of it: what was ever needed stays.
+func (m *heap) Kept() uint64 { return uint64(cap(m.buf)) }
+
 func (m *heap) Free()        {}
 func (m *heap) Shrink()      { m.shrink = true }
 func (m *heap) Close() error { m.buf = nil; return nil }
@@ -83,9 +88,16 @@ func (m *heap) Reset() (pages int, long bool, err error) {
 func (m *heap) Trim() error { return nil }
 
 // accounts is what every kind of memory keeps about the call it serves.
-type accounts struct{ limit, peak, refused uint64 }
+type accounts struct {
+	limit, peak, refused uint64
+	admitted             uint64 // the greatest length that was asked for
+	by                   Admission
+}
 
-func (a *accounts) Begin(limit uint64)   { *a = accounts{limit: limit} }
+func (a *accounts) begin(limit, length uint64, by Admission) {
+	*a = accounts{limit: limit, admitted: length, by: by}
+}
+
 func (a *accounts) Confine(limit uint64) { a.limit = limit }
 func (a *accounts) Peak() uint64         { return a.peak }
 func (a *accounts) Refused() uint64      { return a.refused }
@@ -97,6 +109,13 @@ func (a *accounts) allow(size, ceiling uint64) bool {
 			a.refused = size
 		}
 		return false
+	}
+	if a.by != nil && size > a.admitted {
+		if !a.by.Admit(size - a.admitted) {
+			a.refused = max(a.refused, size)
+			return false
+		}
+		a.admitted = size
 	}
 	a.peak = max(a.peak, size)
 	return true

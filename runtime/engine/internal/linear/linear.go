@@ -18,8 +18,9 @@ type Memory interface {
 	// time a call may still be running. The owner calls Close.
 	Free()
 
-	// Begin starts a call that may have at most limit bytes.
-	Begin(limit uint64)
+	// Begin starts a call that may have at most limit bytes, and asks by before the
+	// memory grows; nil: nobody is asked.
+	Begin(limit uint64, by Admission)
 	// Confine changes the limit of the call.
 	Confine(limit uint64)
 	// Peak is the greatest length since Begin; Refused the first length that
@@ -35,8 +36,17 @@ type Memory interface {
 	// Trim gives the pages that differ from the image, or once did, back to
 	// the system. The contents must be those of the image.
 	Trim() error
+	// Kept is how many bytes the memory may keep to itself when its contents are those
+	// of the image: what Trim gives back.
+	Kept() uint64
 	// Close frees the memory. Nothing may use it afterwards.
 	Close() error
+}
+
+// Admission is asked for memory before it is taken.
+type Admission interface {
+	// Admit reports whether a memory may have so many bytes more.
+	Admit(more uint64) bool
 }
 
 // Image is the frozen contents of a memory.

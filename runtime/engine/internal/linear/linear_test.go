@@ -55,7 +55,7 @@ func TestResetRestores(t *testing.T) {
 			if !bytes.Equal(b, want) {
 				t.Fatalf("round %d starts with other contents", round)
 			}
-			m.Begin(limit)
+			m.Begin(limit, nil)
 			if round%3 == 0 {
 				b = m.Reallocate(uint64(4+rnd.IntN(60)) * wasmPage)
 				if !bytes.Equal(b[len(want):], make([]byte, len(b)-len(want))) {
@@ -126,7 +126,7 @@ func TestLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = m.Close() }()
-		m.Begin(4 * wasmPage)
+		m.Begin(4*wasmPage, nil)
 		for pages, ok := range map[uint64]bool{5: false, 4: true, 9: false} {
 			if got := m.Reallocate(pages*wasmPage) != nil; got != ok {
 				t.Errorf("%d pages: %t", pages, got)
@@ -135,7 +135,7 @@ func TestLimit(t *testing.T) {
 		if m.Refused() == 0 || m.Peak() != 4*wasmPage {
 			t.Errorf("refused %d, peak %d", m.Refused(), m.Peak())
 		}
-		m.Begin(0)
+		m.Begin(0, nil)
 		if m.Reallocate(8*wasmPage) == nil || m.Reallocate(9*wasmPage) != nil {
 			t.Error("the ceiling is not where it was put")
 		}

@@ -167,6 +167,10 @@ func (m *mapped) Reallocate(size uint64) []byte {
 	return m.bytes(size)
 }
 
+func (m *mapped) Begin(limit uint64, by Admission) { m.begin(limit, m.length, by) }
+
+func (m *mapped) Kept() uint64 { return min(uint64(m.copied)*pageSize, m.high) }
+
 func (m *mapped) Free()   {}
 func (m *mapped) Shrink() { m.shrink = true }
 

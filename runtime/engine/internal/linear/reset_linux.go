@@ -26,6 +26,7 @@ func (m *mapped) Reset() (pages int, long bool, err error) {
 	long = m.length != m.image.size
 	if m.maker.method == Copy {
 		pages, err = m.resetCopy()
+		m.copied = int(m.high / pageSize)
 		return pages, long, err
 	}
 	if m.maker.method == Scan && m.high > smallScan {
