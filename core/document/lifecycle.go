@@ -51,6 +51,9 @@ func (s *Service) lost(ctx context.Context, tx Tx, doc, before *doctype.Document
 
 // insertRow writes a new document if what it links to exists.
 func (s *Service) insertRow(ctx context.Context, tx Tx, doc, before *doctype.Document) error {
+	if err := s.grow(ctx, tx, doc, before); err != nil {
+		return err
+	}
 	needs, err := s.needs(ctx, tx, doc, before)
 	if err != nil {
 		return err
@@ -64,6 +67,9 @@ func (s *Service) insertRow(ctx context.Context, tx Tx, doc, before *doctype.Doc
 // save writes what a change of a stored document changed, if what it newly
 // links to exists.
 func (s *Service) save(ctx context.Context, tx Tx, caller *identity.Caller, doc, before *doctype.Document) error {
+	if err := s.grow(ctx, tx, doc, before); err != nil {
+		return err
+	}
 	needs, err := s.needs(ctx, tx, doc, before)
 	if err != nil {
 		return err

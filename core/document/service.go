@@ -37,6 +37,7 @@ type Service struct {
 	reserved      func(name string) bool
 	refuseUnknown func() bool
 	maxAnswer     func() int
+	quota         Quota
 }
 
 // ServiceConfig is what a Service needs.
@@ -61,13 +62,19 @@ type ServiceConfig struct {
 	// MaxAnswer is the most bytes of an answer, and of a document with its rows;
 	// nil: DefaultMaxAnswer.
 	MaxAnswer func() int
+
+	// Quota is what the site may keep; nil: as much as there is room for.
+	Quota Quota
 }
 
 // NewService makes the door to one site's documents.
 func NewService(c ServiceConfig) *Service {
 	s := &Service{
 		store: c.Store, catalog: c.Catalog, extra: c.ExtraAccess, sealer: c.Sealer, clock: c.Now, log: c.Logger,
-		protection: c.Protection, reserved: c.Reserved, refuseUnknown: c.RefuseUnknown, maxAnswer: c.MaxAnswer,
+		protection: c.Protection, reserved: c.Reserved, refuseUnknown: c.RefuseUnknown, maxAnswer: c.MaxAnswer, quota: c.Quota,
+	}
+	if s.quota == nil {
+		s.quota = unlimited{}
 	}
 	if s.clock == nil {
 		s.clock = time.Now

@@ -285,11 +285,7 @@ func (s *Service) remove(ctx context.Context, tx Tx, caller *identity.Caller, do
 	if err := s.giveBack(ctx, tx, doc); err != nil {
 		return err
 	}
-	err = s.record(ctx, tx, caller, "Deleted Document", map[string]any{
-		"deleted_doctype": doc.Type.Name, "deleted_name": doc.Name(),
-		"data": string(doc.AppendJSON(nil, doctype.View{Levels: ^uint16(0), WithNull: true})),
-	})
-	if err != nil {
+	if err := s.recordDeleted(ctx, tx, caller, doc); err != nil {
 		return err
 	}
 	if s.extra != nil {
@@ -298,4 +294,17 @@ func (s *Service) remove(ctx context.Context, tx Tx, caller *identity.Caller, do
 		}
 	}
 	return s.fireAll(ctx, tx, caller, doc, doc, []string{OnChange, AfterDelete})
+}
+
+// recordDeleted keeps a copy of a deleted document, where there is room for it.
+func (s *Service) recordDeleted(ctx context.Context, tx Tx, caller *identity.Caller, doc *doctype.Document) error {
+	s.quota.Shrink(tx, doc.Type.Name)
+	full, err := s.quota.Full(ctx)
+	if err != nil || full {
+		return err
+	}
+	return s.record(ctx, tx, caller, "Deleted Document", map[string]any{
+		"deleted_doctype": doc.Type.Name, "deleted_name": doc.Name(),
+		"data": string(doc.AppendJSON(nil, doctype.View{Levels: ^uint16(0), WithNull: true})),
+	})
 }

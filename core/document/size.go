@@ -35,14 +35,19 @@ func size(values []any) int {
 	return n
 }
 
-// admitSize refuses a document that no answer could hold: what is stored can be
-// read. It is a TooLarge fault.
-func (s *Service) admitSize(doc *doctype.Document) error {
+// sizeOf is about how many bytes a document takes with its rows.
+func sizeOf(doc *doctype.Document) int {
 	n := size(doc.Values())
 	for _, row := range RowsOf(doc) {
 		n += size(row.Values())
 	}
-	if most := s.maxAnswer(); n > most {
+	return n
+}
+
+// admitSize refuses a document that no answer could hold: what is stored can be
+// read. It is a TooLarge fault.
+func (s *Service) admitSize(doc *doctype.Document) error {
+	if most := s.maxAnswer(); sizeOf(doc) > most {
 		return fault.New(fault.TooLarge, "", "The document would have more than %d bytes", most)
 	}
 	return nil

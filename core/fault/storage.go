@@ -11,9 +11,15 @@ import (
 // same request may succeed when there is room again.
 const InsufficientStorage = "InsufficientStorageError"
 
+// QuotaExceeded is the exc_type of what would be more than the operator lets the
+// site have. Of kind Validation, for what would be kept, it has status 507: the same
+// request succeeds when something was deleted, or the operator gives more. Of kind
+// TooManyRequests, for requests at a time, it has that kind's, and Retry-After.
+const QuotaExceeded = "QuotaExceededError"
+
 // Status is the HTTP status of the fault.
 func (e *Error) Status() int {
-	if e.Kind == Unavailable && e.Type == InsufficientStorage {
+	if e.Kind == Unavailable && e.Type == InsufficientStorage || e.Kind == Validation && e.Type == QuotaExceeded {
 		return http.StatusInsufficientStorage
 	}
 	return e.Kind.Status()

@@ -29,13 +29,17 @@ var errUnplaced = errors.New("the content is not stored yet")
 //
 // Errors: Denied for a Guest where Guests may not upload and for a document the
 // caller may not write; FileTypeNotAllowed, MaxFileSizeReachedError,
-// AttachmentLimitReached; LinkValidationError for a folder that is none.
+// AttachmentLimitReached; QuotaExceededError for bytes that the site may not have;
+// LinkValidationError for a folder that is none.
 func (s *Service) Upload(ctx context.Context, caller *identity.Caller, d *Draft, in Info) (*doctype.Document, error) {
 	// Who is refused costs no storage, and what is there already no second copy.
 	var same string
 	err := s.store.Read(ctx, func(tx document.Tx) (err error) {
 		if _, err = s.admit(ctx, tx, caller, d.Size, in); err == nil {
 			same, err = s.sharedKey(ctx, tx, d)
+		}
+		if err == nil && same == "" {
+			err = s.grow(ctx, tx, d.Size, false)
 		}
 		return err
 	})
@@ -105,6 +109,11 @@ func (s *Service) Save(ctx context.Context, tx document.Tx, caller *identity.Cal
 		return nil, errUnplaced
 	case key == "":
 		key = d.key
+	}
+	if key == d.key {
+		if err := s.grow(ctx, tx, d.Size, true); err != nil {
+			return nil, err
+		}
 	}
 	url, err := s.freeURL(ctx, tx, info.Name, d.MD5, in.Private)
 	if err != nil {

@@ -35,6 +35,8 @@ type Config struct {
 	Shrinker  *Shrinker // shared by the sites of a process; nil: one of its own
 	Identity  string    // of the database, and of no other; empty: its files are not swept
 
+	// Quota bounds the bytes of all files; nil: nothing does.
+	Quota Quota
 	// Setting returns a key of the site's configuration as JSON, or nil.
 	Setting func(key string) json.RawMessage
 	// Call runs a whitelisted method that handles an uploaded file instead of
@@ -42,6 +44,13 @@ type Config struct {
 	Call   func(ctx context.Context, caller *identity.Caller, call MethodCall) (json.RawMessage, error)
 	Now    func() time.Time // nil: time.Now
 	Logger *slog.Logger     // nil: nothing is logged
+}
+
+// Quota bounds the bytes of a site's files.
+type Quota interface {
+	// GrowFiles admits so many bytes more. With stored they are counted, once the
+	// transaction is committed.
+	GrowFiles(ctx context.Context, tx document.Tx, bytes int64, stored bool) error
 }
 
 // Service is the files of one site. Its methods check the caller's rights; those
@@ -54,6 +63,7 @@ type Service struct {
 	identity  string
 	shrinker  *Shrinker
 	setting   func(string) json.RawMessage
+	quota     Quota
 	call      func(context.Context, *identity.Caller, MethodCall) (json.RawMessage, error)
 	now       func() time.Time
 	log       *slog.Logger
@@ -71,7 +81,7 @@ func New(c Config) (*Service, error) {
 	s := &Service{
 		store: c.Store, documents: c.Documents, storage: c.Storage, spool: c.Spool, identity: strings.ToLower(c.Identity),
 		hashing:  make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
-		shrinker: c.Shrinker, setting: c.Setting, call: c.Call, now: c.Now, log: c.Logger,
+		shrinker: c.Shrinker, setting: c.Setting, quota: c.Quota, call: c.Call, now: c.Now, log: c.Logger,
 	}
 	if s.shrinker == nil {
 		s.shrinker = NewShrinker(1)
@@ -86,6 +96,14 @@ func New(c Config) (*Service, error) {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	return s, nil
+}
+
+// grow asks the quota for the bytes of a content that is not stored yet.
+func (s *Service) grow(ctx context.Context, tx document.Tx, bytes int64, stored bool) error {
+	if s.quota == nil {
+		return nil
+	}
+	return s.quota.GrowFiles(ctx, tx, bytes, stored)
 }
 
 // own marks a File that this service inserts, so that its hooks leave it alone

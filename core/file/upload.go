@@ -149,8 +149,10 @@ func (s *Service) uploaded(ctx context.Context, caller *identity.Caller, f *form
 // not upload the whole may not store a piece.
 func (s *Service) handleChunk(ctx context.Context, caller *identity.Caller, f *form, c chunk, most int64) (json.RawMessage, error) {
 	err := s.store.Read(ctx, func(tx document.Tx) error {
-		_, err := s.admit(ctx, tx, caller, c.total, f.info())
-		return err
+		if _, err := s.admit(ctx, tx, caller, c.total, f.info()); err != nil {
+			return err
+		}
+		return s.grow(ctx, tx, max(c.total, c.size), false)
 	})
 	if err != nil {
 		return nil, err

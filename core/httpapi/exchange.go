@@ -28,6 +28,7 @@ type exchange struct {
 
 	site       *Tenant
 	release    func()
+	entered    bool // the site's Requests have admitted it
 	caller     *identity.Caller
 	named      string              // whom a Raw that reads credentials itself has found; for the access log
 	budget     *ratelimit.Decision // nil: unlimited

@@ -7,6 +7,16 @@ import (
 	"armature/core/ratelimit"
 )
 
+// enter asks whether the site may work on another request.
+func (x *exchange) enter() error {
+	if x.site.Requests == nil {
+		return nil
+	}
+	err := x.site.Requests.Enter()
+	x.entered = err == nil
+	return err
+}
+
 // meterSite asks the site's budget, before any work.
 func (x *exchange) meterSite() (err error) {
 	if x.site.Limiter != nil {

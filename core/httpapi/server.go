@@ -99,11 +99,14 @@ func (x *exchange) run() error {
 	if site.Begin != nil {
 		x.ctx = site.Begin(x.ctx, x.r)
 	}
+	x.allowOrigin() // before all that may refuse, so that a page may read its 429
+	if err := x.enter(); err != nil {
+		return err
+	}
 	if err := x.admit(); err != nil {
 		return err
 	}
 	x.limitBody()
-	x.allowOrigin() // before the budget, so that a page may read its 429
 	if err := x.meterSite(); err != nil {
 		return err
 	}
@@ -167,6 +170,9 @@ func (x *exchange) recover() {
 func (x *exchange) finish() {
 	x.charge(x.w.status, x.w.Header()) // unless the answer has done it
 	x.memory.End()
+	if x.entered {
+		x.site.Requests.Leave()
+	}
 	if x.release != nil {
 		x.release()
 	}

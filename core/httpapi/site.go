@@ -20,6 +20,14 @@ type Sites interface {
 	Acquire(ctx context.Context, host string, r *http.Request) (site *Tenant, release func(), err error)
 }
 
+// Requests counts the requests of a site that are worked on.
+type Requests interface {
+	// Enter begins one; its error refuses it.
+	Enter() error
+	// Leave ends one that Enter has admitted.
+	Leave()
+}
+
 // Tenant is what the edge needs of one site. It is an immutable value: a site
 // whose configuration changed hands out another one. Name, Documents, Store,
 // Methods and Authenticate are required.
@@ -52,6 +60,9 @@ type Tenant struct {
 	// ErrorPage shows a failed request outside /api to a person's browser; nil: a
 	// page without any style. The message may be empty.
 	ErrorPage func(w http.ResponseWriter, status int, message, requestID string) error
+	// Requests bounds how many of the site's requests are worked on at a time; nil:
+	// nothing does.
+	Requests Requests
 	// Limiter meters the site's requests; nil: unlimited.
 	Limiter *ratelimit.Limiter
 	// Observe makes a context in which fn is told every executed statement;

@@ -34,6 +34,7 @@ type Config struct {
 	plugins map[string]map[string]json.RawMessage
 
 	pluginLimits   PluginLimits
+	quotas         Quotas
 	recordFailed   bool
 	refusesUnknown bool
 	privateHosts   []string

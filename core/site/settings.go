@@ -61,6 +61,8 @@ var settings = []Setting{
 		Meaning: "Public keys of minisign: the site takes plugins alone that one of them has signed."},
 	{Key: "plugins", Kind: Object, Since: first, read: readPlugins,
 		Meaning: "Settings of plugins, by the plugin's name: {\"acme.todo\": {\"limit\": 10}}."},
+	{Key: QuotasKey, Kind: Object, Since: 8, read: readQuotas,
+		Meaning: "How much the site may have, which it cannot change itself: documents, database_bytes, file_bytes, plugin_bytes, kv_bytes, requests at a time; see core/quota."},
 	{Key: "rate_limit", Kind: Object, Since: first,
 		Meaning: "Processing time of all requests of the site: {\"limit\": 600, \"window\": 3600}, in seconds."},
 	{Key: "record_failed_calls", Kind: Switch, Default: "false", Since: first, read: readRecordFailed,

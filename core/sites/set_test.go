@@ -204,6 +204,7 @@ type countedSite struct {
 func (countedSite) Invoker() method.Invoker { return nil }
 func (countedSite) Hooks() document.Hooks   { return nil }
 func (countedSite) Refresh(context.Context) {}
+func (countedSite) KVBytes() int64          { return 0 }
 func (s countedSite) Close()                { s.p.count(s.site, -1) }
 
 func TestCloseWaitsForRequests(t *testing.T) {

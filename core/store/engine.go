@@ -54,6 +54,7 @@ type engine struct {
 	isKey func(what string) bool // whether a duplicate is of a primary key, by what its diagnosis names
 
 	columnsQuery string // names and types of a table's columns
+	usedBytes    string // a statement that answers with the bytes in use
 	integrity    string // a statement that answers with what is damaged, or "ok"; empty: there is none
 	indexesQuery string // names of a table's indexes but the primary key's, and whether each is valid
 }
@@ -81,6 +82,7 @@ var sqliteEngine = engine{
 	},
 	peeks:        true,
 	isKey:        func(what string) bool { return what == "name" },
+	usedBytes:    usedSQLite,
 	integrity:    `PRAGMA integrity_check`,
 	columnsQuery: `SELECT name, type FROM pragma_table_info(?)`,
 	indexesQuery: `SELECT name, 'valid' FROM pragma_index_list(?) WHERE origin = 'c'`,
@@ -116,7 +118,8 @@ var postgresEngine = engine{
 		doctype.Date:     "to_char(?, 'YYYY-MM-DD')",
 		doctype.Time:     "to_char(CAST(? AS interval), 'HH24:MI:SS.US')",
 	},
-	isKey: func(what string) bool { return strings.HasSuffix(what, "_pkey") },
+	isKey:     func(what string) bool { return strings.HasSuffix(what, "_pkey") },
+	usedBytes: usedPostgres,
 	columnsQuery: `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
 		WHERE attrelid = to_regclass(quote_ident(?)) AND attnum > 0 AND NOT attisdropped`,
 	indexesQuery: `SELECT relname, CASE WHEN indisvalid THEN 'valid' ELSE '' END FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid

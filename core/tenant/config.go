@@ -10,6 +10,7 @@ import (
 	"armature/core/egress"
 	"armature/core/file"
 	"armature/core/method"
+	"armature/core/metrics"
 	"armature/core/migration"
 	"armature/core/ratelimit"
 	"armature/core/site"
@@ -31,6 +32,8 @@ type Config struct {
 
 	Store store.Options                       // of their databases, but for the logger
 	Wrap  func(document.Store) document.Store // stands before a site's database, in tests; nil: nothing does
+
+	Quotas *metrics.Quotas // shows what open sites have of what they have quotas for; nil: nobody does
 
 	// SlowStatement tells how long an SQL statement may take before it is logged;
 	// 0, and nil: none is.

@@ -18,7 +18,7 @@ func (t *Tenant) openFiles() (err error) {
 	t.Files, err = file.New(file.Config{
 		Store: t.Store, Documents: t.documents, Storage: &t.storage,
 		Spool: Spool(t.home.Files), Shrinker: t.c.Shrinker, Identity: t.found.Identity, Call: file.RunBy(t.Methods), Now: t.Site.Now, Logger: t.log,
-		Setting: t.setting,
+		Setting: t.setting, Quota: t.quota,
 	})
 	return err
 }

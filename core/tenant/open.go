@@ -35,6 +35,7 @@ func Open(ctx context.Context, c *Config, home Home) (*Tenant, error) {
 	t.publish()
 	t.background("the sending of resets", t.resets.Run)
 	t.background("the sweep of sessions", t.sweep)
+	t.measureQuotas()
 	return t, nil
 }
 
@@ -43,6 +44,7 @@ func (t *Tenant) openAll(ctx context.Context) (err error) {
 		return err
 	}
 	t.openPeople()
+	t.openQuota()
 	if err := t.openFiles(); err != nil {
 		return err
 	}
@@ -159,7 +161,7 @@ func (t *Tenant) openDocuments() error {
 	t.Documents = document.NewService(document.ServiceConfig{
 		Store: t.Store, Catalog: t.catalog, Hooks: hooks, ExtraAccess: t.Files, Sealer: t.Site.Secret, Now: t.Site.Now, Logger: t.log,
 		Reserved: doctypes.Reserved, Protection: protection, RefuseUnknown: func() bool { return t.Site.Config().RefusesUnknown() },
-		MaxAnswer: func() int { return t.Site.Config().MaxAnswerSize() },
+		MaxAnswer: func() int { return t.Site.Config().MaxAnswerSize() }, Quota: t.quota,
 	})
 	return nil
 }

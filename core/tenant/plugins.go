@@ -28,6 +28,8 @@ type PluginSite interface {
 	// once the services of the site can be used and before its first request, and
 	// before a request that comes after a while without any.
 	Refresh(ctx context.Context)
+	// KVBytes is the memory of this process that they keep something in for a while.
+	KVBytes() int64
 	// Close ends them. Nobody calls them any more.
 	Close()
 }
@@ -38,4 +40,5 @@ type noPlugins struct{}
 func (noPlugins) Invoker() method.Invoker { return nil }
 func (noPlugins) Hooks() document.Hooks   { return nil }
 func (noPlugins) Refresh(context.Context) {}
+func (noPlugins) KVBytes() int64          { return 0 }
 func (noPlugins) Close()                  {}

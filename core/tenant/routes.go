@@ -9,7 +9,7 @@ import (
 // register has every service say which methods, raw methods and pages it has.
 func (t *Tenant) register() (err error) {
 	own := [][]*method.Method{
-		method.Framework(t.c.Version), t.Auth.Methods(), t.OAuth.Methods(), t.Shares.Methods(), t.Connected.Methods(),
+		method.Framework(t.c.Version), t.Auth.Methods(), t.OAuth.Methods(), t.Shares.Methods(), t.Connected.Methods(), t.quota.Methods(),
 	}
 	if t.table, err = method.NewTable(append(own, t.c.Methods...)...); err != nil {
 		return err

@@ -21,6 +21,7 @@ import (
 	"armature/core/method"
 	"armature/core/migration"
 	"armature/core/oauth"
+	"armature/core/quota"
 	"armature/core/ratelimit"
 	"armature/core/route"
 	"armature/core/share"
@@ -48,6 +49,7 @@ type Tenant struct {
 	web     *web.Pages
 	resets  *resetmail.Service
 	limiter *ratelimit.Limiter
+	quota   *quota.Meter
 	plugins PluginSite
 	invoker method.Invoker // of plugins; nil: there are none
 	storage backend.Switch
@@ -76,6 +78,9 @@ func (t *Tenant) Methods() *method.Service { return t.edge.Load().Methods }
 
 // Limiter is what bounds the site's requests and the CPU time of its plugins.
 func (t *Tenant) Limiter() *ratelimit.Limiter { return t.limiter }
+
+// Quota knows how much the site has of what its operator bounds.
+func (t *Tenant) Quota() *quota.Meter { return t.quota }
 
 // Log is the log of the site.
 func (t *Tenant) Log() *slog.Logger { return t.log }
@@ -134,6 +139,7 @@ func (t *Tenant) publish() {
 		Pages:        t.routes.Page,
 		ErrorPage:    t.web.ServeError,
 		Limiter:      t.limiter,
+		Requests:     t.quota,
 
 		AllowOrigin: t.OAuth.AllowOrigin, ResourceMetadata: t.OAuth.ResourceMetadata,
 		MaxBody: config.MaxFileSize(), MaxGuestBody: config.MaxGuestBodySize(), Origins: config.Origins(),

@@ -109,7 +109,7 @@ func (s *Site) writeDown(ctx context.Context, sv dispatch.Services, caller *iden
 		if !reflect.DeepEqual(found, planned.old) {
 			return fault.New(fault.Conflict, "", "Somebody else has changed the plugin %s meanwhile; look at it, and try again", next.Name)
 		}
-		if done.First, err = keepVersion(ctx, tx, sv.Documents, caller, g, wasm); err != nil {
+		if done.First, err = keepVersion(ctx, tx, sv.Documents, caller, g, wasm, s.cfg.Grow); err != nil {
 			return err
 		}
 		if !done.Pending {

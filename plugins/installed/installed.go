@@ -35,6 +35,9 @@ type Config struct {
 	Own      *loader.Sources
 	Folders  []string // where those plugins lie that are not stored
 
+	// Grow admits the bytes of a bundle that is about to be kept; nil: every one is.
+	Grow func(ctx context.Context, tx document.Tx, bytes int64) error
+
 	Forget  func(plugin string) // drops what a plugin kept, once it is gone; nil: nothing
 	Logs    *logs.Book          // nil: none are kept
 	Tallies *meter.Tallies

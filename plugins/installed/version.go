@@ -37,12 +37,18 @@ type Version struct {
 // versionName is the name of the document of a version.
 func versionName(plugin, hash string) string { return plugin + "-" + hash[:16] }
 
-// keepVersion stores a bundle, and reports whether it was not there yet.
-func keepVersion(ctx context.Context, tx document.Tx, documents *document.Service, caller *identity.Caller, g *registry.Generation, wasm []byte) (first bool, err error) {
+// keepVersion stores a bundle, if grow admits its bytes, and reports whether it was
+// not there yet.
+func keepVersion(ctx context.Context, tx document.Tx, documents *document.Service, caller *identity.Caller, g *registry.Generation, wasm []byte, grow func(context.Context, document.Tx, int64) error) (first bool, err error) {
 	name := versionName(g.Manifest.Name, g.Hash)
 	absent, err := tx.Absent(ctx, documents.Schema().DocType(versionType), []string{name})
 	if err != nil || len(absent) == 0 {
 		return false, err
+	}
+	if grow != nil {
+		if err := grow(ctx, tx, int64(len(wasm))); err != nil {
+			return false, err
+		}
 	}
 	text, err := pack(wasm)
 	if err != nil {

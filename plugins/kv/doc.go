@@ -3,6 +3,8 @@
 //
 // A Site holds the stores of its plugins; the host says whose one is asked for, and no
 // guest does. A key is looked for in that store and in no other. Stores are bounded one by
-// one and all together. What is over a bound goes, longest unused first, so a
-// value may be gone at any time.
+// one, those of a site together where its operator says so, and all together. What is
+// over a bound goes, longest unused first, so a value may be gone at any time. Where
+// all sites together have too much, the one that writes makes room in what it keeps
+// itself, unless it has less than its share: then the one that has most does.
 package kv

@@ -252,33 +252,71 @@ func TestBytesAreBounded(t *testing.T) {
 	}
 }
 
-// TestAllAreBounded: over the common bound the stores that nobody uses pay.
+// TestAllAreBounded: over the common bound the site that has most makes room, and
+// every site comes to its share.
 func TestAllAreBounded(t *testing.T) {
-	c := newCache(kv.Config{MaxBytes: 100_000, MaxAllBytes: 400_000})
-	fill := func(site string) {
-		for i := range 80 {
+	c := newCache(kv.Config{MaxBytes: 400_000, MaxAllBytes: 400_000})
+	fill := func(site string, n int) {
+		for i := range n {
 			set(t, c, site, "p", fmt.Sprint(i), strings.Repeat("x", 1000), 0)
 		}
 	}
-	for i := range 4 {
-		fill(fmt.Sprint("site", i))
+	fill("first", 300)
+	fill("second", 300)
+	first, second := held(c, "first", "p", 300), held(c, "second", "p", 300)
+	if first < 120 || second < 120 || c.Bytes() > 400_000 {
+		t.Errorf("the sites hold %d and %d values, in %d bytes", first, second, c.Bytes())
 	}
-	held(c, "site0", "p", 80)
-	fill("site4")
-	fill("site5")
-	counts := make([]int, 6)
-	for i := range counts {
-		counts[i] = held(c, fmt.Sprint("site", i), "p", 80)
+	c.Drop("first") // what is dropped is not counted any more
+	fill("second", 300)
+	if n := held(c, "second", "p", 300); n != 300 {
+		t.Errorf("%d values are left", n)
 	}
-	if counts[0] != 80 || counts[5] != 80 || counts[1] != 0 {
-		t.Errorf("the stores hold %v values", counts)
+}
+
+// TestNoSitePushesOutAnother: a site that keeps ever more, in as many plugins as it
+// likes, loses what it kept itself, and nothing of a site that has less.
+func TestNoSitePushesOutAnother(t *testing.T) {
+	c := newCache(kv.Config{MaxBytes: 100_000, MaxAllBytes: 400_000})
+	for i := range 80 {
+		set(t, c, "quiet", "p", fmt.Sprint(i), strings.Repeat("x", 1000), 0)
 	}
-	// Dropped stores are not counted any more.
-	c.Drop("site0")
-	c.Drop("site5")
-	fill("site6")
-	if n := held(c, "site4", "p", 80); n != 80 {
-		t.Errorf("site4 has %d values left", n)
+	for plugin := range 10 {
+		for i := range 80 {
+			set(t, c, "loud", fmt.Sprint(plugin), fmt.Sprint(i), strings.Repeat("x", 1000), 0)
+		}
+	}
+	if n := held(c, "quiet", "p", 80); n != 80 {
+		t.Errorf("%d of 80 values are left", n)
+	}
+	if n := held(c, "loud", "9", 80); n != 80 {
+		t.Errorf("of what the other site kept last %d of 80 are left", n)
+	}
+	if n := c.Bytes(); n > 400_000 {
+		t.Errorf("all together take %d bytes", n)
+	}
+}
+
+// TestSiteBound: a site keeps within what its operator lets it, whatever there is
+// room for, and goes by a change at its next write.
+func TestSiteBound(t *testing.T) {
+	c := newCache(kv.Config{})
+	var most int64 = 50_000
+	s := c.site("s")
+	s.Bound(func() int64 { return most })
+	fill := func() {
+		for i := range 100 {
+			set(t, c, "s", fmt.Sprint("p", i%3), fmt.Sprint(i), strings.Repeat("x", 1000), 0)
+		}
+	}
+	fill()
+	if n := s.Bytes(); n > most || n < most/2 {
+		t.Errorf("it keeps %d bytes of %d", n, most)
+	}
+	most = 0
+	fill()
+	if n := s.Bytes(); n < 100_000 {
+		t.Errorf("without a bound it keeps %d bytes", n)
 	}
 }
 

@@ -42,25 +42,25 @@ type Memory struct {
 	cfg Config
 
 	mu     sync.RWMutex // of the set; each store has its own
-	stores map[*store]struct{}
+	stores map[*store]*Site
 	bytes  atomic.Int64 // in all stores
 	uses   atomic.Int64 // counted, to tell which store is idle
 }
 
 // NewMemory makes a memory in which nothing is kept.
 func NewMemory(cfg Config) *Memory {
-	return &Memory{cfg: cfg.withDefaults(), stores: map[*store]struct{}{}}
+	return &Memory{cfg: cfg.withDefaults(), stores: map[*store]*Site{}}
 }
 
 // Bytes is how much memory all sites take, about.
 func (m *Memory) Bytes() int64 { return m.bytes.Load() }
 
-// add makes a store that counts.
-func (m *Memory) add() *store {
-	s := newStore(m.cfg.MaxEntries, m.cfg.MaxBytes, &m.bytes)
+// add makes a store of a site, that counts.
+func (m *Memory) add(of *Site) *store {
+	s := newStore(m.cfg.MaxEntries, m.cfg.MaxBytes, &m.bytes, &of.bytes)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.stores[s] = struct{}{}
+	m.stores[s] = of
 	return s
 }
 
@@ -75,30 +75,77 @@ func (m *Memory) remove(s *store) {
 // use notes that a store is in use.
 func (m *Memory) use(s *store) { s.used.Store(m.uses.Add(1)) }
 
-// relieve keeps the stores within their common bound: it takes from those that
-// are longest idle. It takes a little more than it must, as looking for them
-// means looking at all.
-func (m *Memory) relieve() {
-	limit := int64(m.cfg.MaxAllBytes)
-	if m.bytes.Load() <= limit {
-		return
+// relieve keeps a site that has kept something within what it may have, and the
+// sites together within their common bound. It takes a little more than it must,
+// as looking for what to take means looking at all stores.
+func (m *Memory) relieve(s *Site) {
+	if most := s.most(); most > 0 && s.bytes.Load() > most {
+		m.take(s, func() bool { return s.bytes.Load() > most-most/16 })
 	}
-	target := limit - limit/16
-	for m.bytes.Load() > target {
-		s := m.idlest()
-		if s == nil {
-			return
+	limit := int64(m.cfg.MaxAllBytes)
+	for m.bytes.Load() > limit {
+		from := m.payer(s)
+		if from == nil || !m.take(from, func() bool { return m.bytes.Load() > limit-limit/16 && m.pays(from, s) }) {
+			return // others make room at the same moment
 		}
-		s.shrink(func() bool { return m.bytes.Load() > target })
 	}
 }
 
-// idlest is the store with something in it that was used least recently.
-func (m *Memory) idlest() (found *store) {
+// payer is the site that makes room for one that has kept something: the site
+// itself where it has as much as its share, so that no site pushes out what another
+// keeps; else the one that has most.
+func (m *Memory) payer(s *Site) (most *Site) {
+	sites := m.sites()
+	if len(sites) == 0 {
+		return nil
+	}
+	if s.bytes.Load() >= int64(m.cfg.MaxAllBytes)/int64(len(sites)) {
+		return s
+	}
+	for site := range sites {
+		if most == nil || site.bytes.Load() > most.bytes.Load() {
+			most = site
+		}
+	}
+	return most
+}
+
+// pays reports whether a site goes on making room for another: not once it has less.
+func (m *Memory) pays(from, s *Site) bool { return from == s || from.bytes.Load() > s.bytes.Load() }
+
+// sites are those that keep something.
+func (m *Memory) sites() map[*Site]bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	for s := range m.stores {
-		if !s.empty() && (found == nil || s.used.Load() < found.used.Load()) {
+	all := map[*Site]bool{}
+	for _, s := range m.stores {
+		if s.bytes.Load() > 0 {
+			all[s] = true
+		}
+	}
+	return all
+}
+
+// take empties stores of a site, longest idle first, while more is true. It reports
+// whether it found anything to take.
+func (m *Memory) take(from *Site, more func() bool) (taken bool) {
+	for more() {
+		s := m.idlest(from)
+		if s == nil {
+			return taken
+		}
+		s.shrink(more)
+		taken = true
+	}
+	return taken
+}
+
+// idlest is the store of a site with something in it that was used least recently.
+func (m *Memory) idlest(of *Site) (found *store) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for s, site := range m.stores {
+		if site == of && !s.empty() && (found == nil || s.used.Load() < found.used.Load()) {
 			found = s
 		}
 	}

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"armature/core/fault"
@@ -10,14 +11,25 @@ import (
 // Site is what the plugins of one site keep. It may be used concurrently. Who is done
 // with it calls Drop.
 type Site struct {
-	m *Memory
+	m     *Memory
+	bytes atomic.Int64 // in all its stores
+	most  func() int64 // bytes that it may keep; 0: nothing but the memory bounds it
 
 	mu     sync.RWMutex      // of the map; each store has its own
 	stores map[string]*store // by plugin
 }
 
 // Site makes the part of a site, in which nothing is kept.
-func (m *Memory) Site() *Site { return &Site{m: m, stores: map[string]*store{}} }
+func (m *Memory) Site() *Site {
+	return &Site{m: m, stores: map[string]*store{}, most: func() int64 { return 0 }}
+}
+
+// Bytes is how much memory the site takes, about.
+func (s *Site) Bytes() int64 { return s.bytes.Load() }
+
+// Bound has the site keep within so many bytes, as most says of now; 0: nothing but
+// the memory bounds it. Nobody uses the site meanwhile.
+func (s *Site) Bound(most func() int64) { s.most = most }
 
 // Get returns the value of a key; ok is false when there is none or its time is
 // over. The caller must not change the bytes.
@@ -74,7 +86,7 @@ func (s *Site) put(plugin string, e *entry) {
 	of := s.ensure(plugin)
 	s.m.use(of)
 	of.set(e)
-	s.m.relieve()
+	s.m.relieve(s)
 }
 
 func (s *Site) find(plugin string) *store {
@@ -90,7 +102,7 @@ func (s *Site) ensure(plugin string) *store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stores[plugin] == nil {
-		s.stores[plugin] = s.m.add()
+		s.stores[plugin] = s.m.add(s)
 	}
 	return s.stores[plugin]
 }

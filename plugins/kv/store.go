@@ -36,8 +36,8 @@ func (e *entry) size() int { return overhead + len(e.key) + len(e.value) }
 type store struct {
 	maxBytes int
 
-	used atomic.Int64  // when, in the memory's uses
-	all  *atomic.Int64 // bytes in all stores
+	used atomic.Int64    // when, in the memory's uses
+	sums []*atomic.Int64 // of the bytes in this store and others
 
 	mu      sync.Mutex
 	entries *simplelru.LRU[string, *entry] // of whatever leaves it, grow is told
@@ -46,8 +46,8 @@ type store struct {
 }
 
 // newStore makes a store of at least one entry at most.
-func newStore(maxEntries, maxBytes int, all *atomic.Int64) *store {
-	s := &store{maxBytes: maxBytes, all: all}
+func newStore(maxEntries, maxBytes int, sums ...*atomic.Int64) *store {
+	s := &store{maxBytes: maxBytes, sums: sums}
 	entries, err := simplelru.NewLRU(maxEntries, func(_ string, e *entry) { s.grow(-e.size()) })
 	if err != nil {
 		panic(err) // Config.withDefaults lets no bound be below 1
@@ -134,5 +134,7 @@ func (s *store) empty() bool {
 
 func (s *store) grow(n int) {
 	s.bytes += n
-	s.all.Add(int64(n))
+	for _, sum := range s.sums {
+		sum.Add(int64(n))
+	}
 }

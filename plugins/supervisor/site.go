@@ -42,6 +42,13 @@ type SiteConfig struct {
 	Record     func() bool        // whether failed calls are kept
 	Failed     func(*replay.Call) // keeps one
 
+	// KVBytes is how many bytes of memory the plugins may keep for a while; 0, and nil:
+	// only the memory of all sites bounds them.
+	KVBytes func() int64
+	// Grow admits the bytes of a bundle that is about to be kept in a transaction; nil:
+	// every one is.
+	Grow func(ctx context.Context, tx document.Tx, bytes int64) error
+
 	// Logged is handed the latest lines of a plugin that has logged something, once a
 	// second, and when the site is closed.
 	Logged func(plugin string, lines []json.RawMessage)
@@ -81,7 +88,7 @@ func (v *Supervisor) Open(ctx context.Context, cfg SiteConfig) (*Site, error) {
 		Name: cfg.Name, Records: s.records, Services: s.services,
 		Registry: v.registry, Table: s.table, Loader: v.loader, Shared: v.shared, Own: s.sources,
 		Folders: []string{v.cfg.Folder, cfg.Folder}, Forget: func(plugin string) { s.kept.Drop(plugin) },
-		Logs: s.logs, Tallies: s.tallies, Meter: v.cfg.Meter, Logger: v.log, Now: v.cfg.Now, Observer: v.cfg.Observer,
+		Logs: s.logs, Tallies: s.tallies, Meter: v.cfg.Meter, Logger: v.log, Now: v.cfg.Now, Observer: v.cfg.Observer, Grow: cfg.Grow,
 	})
 	var err error
 	if s.folder, err = v.watcher.Follow(context.WithoutCancel(ctx), s.sources, cfg.Folder); err != nil {
@@ -102,6 +109,9 @@ func (v *Supervisor) enter(s *Site) error {
 	of, slept := v.remembered[name]
 	if !slept {
 		of.kept = v.memory.Site()
+	}
+	if s.cfg.KVBytes != nil {
+		of.kept.Bound(s.cfg.KVBytes)
 	}
 	s.kept, v.open[name], v.remembered[name] = of.kept, s, of
 	return nil
@@ -140,6 +150,9 @@ func (s *Site) Hooks() document.Hooks { return s.installed.Hooks() }
 
 // KV is what the plugins keep for a while.
 func (s *Site) KV() *kv.Site { return s.kept }
+
+// KVBytes is how much memory that takes, about.
+func (s *Site) KVBytes() int64 { return s.kept.Bytes() }
 
 // Log is what a plugin has logged lately, oldest line first, at most n lines.
 func (s *Site) Log(plugin string, n int) []json.RawMessage { return s.logs.Lines(plugin, n) }

@@ -55,6 +55,7 @@ func Open(ctx context.Context, in *installation.Installation, log *slog.Logger, 
 	c := sites.Config{
 		Config: tenant.Config{Plugins: guests, Counters: p.counts, Logger: log, SlowStatement: o.Slow}, Idle: o.Idle,
 	}
+	c.Quotas = metrics.NewQuotas(guests.Metrics.Registry)
 	if o.Test != nil {
 		c.Clock = o.Test.Now
 	}

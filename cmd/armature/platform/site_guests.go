@@ -23,6 +23,7 @@ func (g *Guests) Open(ctx context.Context, t *tenant.Tenant) (tenant.PluginSite,
 		Name: t.Site.Name, Folder: t.Home().Plugins, Services: s.services, Active: t.Active,
 		Setting: s.setting, Publishers: s.publishers, Limits: s.limits,
 		Fetch: s.fetch, Connected: s.connected(), Budget: t.Limiter(),
+		KVBytes: s.kvBytes, Grow: t.Quota().GrowPlugins,
 		Record: s.records, Failed: s.keepFailed, Logged: s.keepLog,
 	})
 	if err != nil {
@@ -35,6 +36,8 @@ func (s *siteGuests) services() dispatch.Services {
 	t := s.site
 	return dispatch.Services{Documents: t.Documents, Methods: t.Methods(), Store: t.Store, Users: t.Auth}
 }
+
+func (s *siteGuests) kvBytes() int64 { return s.site.Site.Config().Quotas().KVBytes }
 
 func (s *siteGuests) publishers() []string { return s.site.Site.Config().Publishers() }
 

@@ -1,6 +1,8 @@
 package serve_test
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -115,6 +117,46 @@ func TestSiteConfigWhileServing(t *testing.T) {
 	if _, stderr, err := in.Try("", "site", "config", "default", "set", "time_zone", `"Nowhere"`); err == nil {
 		t.Errorf("a time zone that does not exist was taken: %s", stderr)
 	}
+}
+
+func TestQuotaWhileServing(t *testing.T) {
+	in := armaturetest.New(t)
+	s := in.Serve()
+	s.Auth = in.Keys("Administrator")
+	used := func() any {
+		all := s.Want("GET", "/api/method/framework.site.usage", nil).(map[string]any)
+		return all["documents"].(map[string]any)["used"]
+	}
+	if out := in.Run("site", "quota", "default", "--documents", fmt.Sprint(used()), "--file-bytes", "2GiB"); !strings.Contains(out, "2147483648") {
+		t.Errorf("site quota: %s", out)
+	}
+	armaturetest.Eventually(t, "one document more is refused", func() bool {
+		status, answer := s.Call("POST", "/api/resource/ToDo", map[string]any{"description": "x"})
+		return status == http.StatusInsufficientStorage && answer["exc_type"] == "QuotaExceededError"
+	})
+	resp, err := http.Get(s.URL + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	page, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(page)
+	for _, want := range []string{`armature_site_quota{resource="file_bytes",site="default"} 2.147483648e+09`, `armature_site_quota_used{resource="documents",site="default"} ` + fmt.Sprint(used())} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not in the metrics", want)
+		}
+	}
+	if _, stderr, err := in.Try("", "site", "quota", "default", "--documents", "many"); err == nil || !strings.Contains(stderr, "many") {
+		t.Errorf("a quota that is no number: %v %s", err, stderr)
+	}
+	in.Run("site", "quota", "default", "--documents", "0")
+	armaturetest.Eventually(t, "without the quota it is stored", func() bool {
+		status, _ := s.Call("POST", "/api/resource/ToDo", map[string]any{"description": "x"})
+		return status == http.StatusOK
+	})
 }
 
 func TestSites(t *testing.T) {

@@ -24,7 +24,7 @@ type group struct {
 func Command(in *installation.Installation) *cobra.Command {
 	a := &group{in}
 	cmd := &cobra.Command{Use: "site", Short: "Sites: tenants with a database, users and plugins of their own"}
-	cmd.AddCommand(a.newCommand(), a.listCommand(), a.dropCommand(), a.configCommand(), a.settingsCommand(), a.backupCommand(), a.restoreCommand(), a.pauseCommand(), a.resumeCommand(), a.migrateCommand(), a.doctorCommand(), a.mailCommand())
+	cmd.AddCommand(a.newCommand(), a.listCommand(), a.dropCommand(), a.configCommand(), a.settingsCommand(), a.backupCommand(), a.restoreCommand(), a.pauseCommand(), a.resumeCommand(), a.migrateCommand(), a.doctorCommand(), a.mailCommand(), a.quotaCommand())
 	return cmd
 }
 

@@ -17,6 +17,7 @@ import (
 	"armature/core/document"
 	"armature/core/identity"
 	"armature/core/query"
+	"armature/core/site"
 	"armature/core/sites"
 	"armature/core/sites/archive"
 	"armature/core/sites/sitetest"
@@ -133,6 +134,23 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Errorf("the archive itself: %v", err)
 	}
 	untouched(t, s, layout, "default", "other")
+}
+
+// TestRestoreWithinQuotas: a site that goes back to what it was may have what the
+// operator lets it have today.
+func TestRestoreWithinQuotas(t *testing.T) {
+	s, _, file := archived(t)
+	sitetest.Configure(t, s, "default", site.QuotasKey, `{"documents": 7}`)
+	if _, err := archive.Restore(t.Context(), s, file, passphrase, archive.RestoreOptions{Replace: true}); err != nil {
+		t.Fatal(err)
+	}
+	on, err := s.Open(t.Context(), "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q := on.Site.Config().Quotas(); q.Documents != 7 {
+		t.Errorf("the quotas are %+v", q)
+	}
 }
 
 func exists(file string) bool {

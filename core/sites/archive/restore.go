@@ -107,7 +107,7 @@ type restoring struct {
 
 // run fills the stage and publishes it.
 func (r *restoring) run(ctx context.Context, replace bool) error {
-	config, err := r.config()
+	config, err := r.config(ctx)
 	if err != nil {
 		return err
 	}
@@ -171,15 +171,38 @@ func (r *restoring) storeKey(ctx context.Context, db *store.Store) error {
 
 // config is the configuration. A site under another name does not take the hosts
 // and the bucket's folder of the one it was made from.
-func (r *restoring) config() (*site.Config, error) {
+func (r *restoring) config(ctx context.Context) (*site.Config, error) {
 	c, err := sites.ParseConfig(r.archive.Config)
 	if err == nil && r.name != r.archive.Header.Site {
 		c, err = r.asAnother(c)
+	}
+	if err == nil {
+		c, err = r.withinQuotas(ctx, c)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return r.apart(c)
+}
+
+// withinQuotas has a site that takes the place of another go by that one's quotas:
+// what the operator lets it have is not undone by going back to yesterday.
+func (r *restoring) withinQuotas(ctx context.Context, c *site.Config) (*site.Config, error) {
+	list, err := r.set.Sites(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, replaced := range list {
+		if replaced.Name != r.name || replaced.Config == nil {
+			continue
+		}
+		quotas, ok := replaced.Config.Get(site.QuotasKey)
+		if !ok {
+			quotas = json.RawMessage("null")
+		}
+		return c.With(site.QuotasKey, quotas)
+	}
+	return c, nil
 }
 
 // apart keeps the files in another part of the bucket where a site that is there

@@ -86,6 +86,7 @@ func (hooked) Forget(string)                                                    
 func (hooked) Invoker() method.Invoker                                           { return nil }
 func (h hooked) Hooks() document.Hooks                                           { return h.hooks }
 func (hooked) Refresh(context.Context)                                           {}
+func (hooked) KVBytes() int64                                                    { return 0 }
 func (hooked) Close()                                                            {}
 
 // Each runs a test on a fresh site in every database.
