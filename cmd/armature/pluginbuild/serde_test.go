@@ -15,17 +15,19 @@ import (
 const crates = "/usr/share/cargo/registry"
 
 // cargo runs cargo in a folder of a copy of the SDK for Rust, with the libraries
-// and the compiler that Debian has and without a network.
-func cargo(t *testing.T, sdk, dir string, args ...string) {
+// and the compiler that Debian has and without a network. What it makes it puts into
+// target.
+func cargo(t *testing.T, target, sdk, dir string, args ...string) {
 	t.Helper()
 	home := t.TempDir()
 	config := "[source.crates-io]\nreplace-with = \"debian\"\n[source.debian]\ndirectory = \"" + crates + "\"\n"
 	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("/usr/bin/cargo", append(args, "--offline", "--quiet", "--target-dir", filepath.Join(sdk, "target"))...)
+	cmd := exec.Command("/usr/bin/cargo", append(args, "--offline", "--quiet", "--target-dir", target)...)
 	cmd.Dir = filepath.Join(sdk, dir)
-	cmd.Env = append(os.Environ(), "CARGO_HOME="+home, "RUSTC=/usr/bin/rustc", "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld")
+	cmd.Env = append(os.Environ(), "CARGO_HOME="+home, "RUSTC=/usr/bin/rustc", "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld",
+		"CARGO_PROFILE_DEV_DEBUG=0", "CARGO_PROFILE_TEST_DEBUG=0", "CARGO_INCREMENTAL=0") // nobody looks, and it is not built twice
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("cargo %v: %v\n%s", args, err, out)
 	}
@@ -40,18 +42,22 @@ func TestRustWithSerde(t *testing.T) {
 	if found, _ := filepath.Glob(crates + "/serde_json-*"); len(found) == 0 {
 		armaturetest.Compiler(t, "serde_json", install)
 	}
-	sdk := t.TempDir() // cargo writes beside what it compiles
+	target := armaturetest.Shared(t, "cargo") // serde is compiled once, and not for each run
+	sdk := filepath.Join(target, "sdk")       // cargo writes beside what it compiles, and knows it by its path
+	if err := os.RemoveAll(sdk); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.CopyFS(sdk, os.DirFS(filepath.Join(armaturetest.Root(t), "sdk", "rust"))); err != nil {
 		t.Fatal(err)
 	}
-	cargo(t, sdk, "serde", "test", "--lib")
+	cargo(t, target, sdk, "serde", "test", "--lib")
 	task := filepath.Join(sdk, "serde", "testdata", "task")
 	// Not --release: what runs on this machine, serde's macros, is compiled already.
-	cargo(t, sdk, filepath.Join("serde", "testdata", "task"), "build", "--target", "wasm32-unknown-unknown")
+	cargo(t, target, sdk, filepath.Join("serde", "testdata", "task"), "build", "--target", "wasm32-unknown-unknown")
 
 	in := armaturetest.New(t)
 	file := filepath.Join(t.TempDir(), "task.wasm")
-	in.Run("plugin", "build", task, "--module", filepath.Join(sdk, "target", "wasm32-unknown-unknown", "debug", "task.wasm"), "-o", file)
+	in.Run("plugin", "build", task, "--module", filepath.Join(target, "wasm32-unknown-unknown", "debug", "task.wasm"), "-o", file)
 	in.Run("plugin", "install", file)
 	s := in.Serve()
 	s.Auth = in.Keys("Administrator")

@@ -28,6 +28,7 @@ var functions = template.FuncMap{
 	"rust":        func(p *Param) string { return typed(p, rustTypes) },
 	"as":          func(p *Param) string { return typed(p, asTypes) },
 	"go":          func(p *Param) string { return typed(p, goTypes) },
+	"goParam":     goParam,
 	"ts":          ts,
 	"shaped":      shaped,
 	"membered":    membered,
@@ -52,6 +53,17 @@ var (
 	asTypes   = map[string]string{"": "void", "buffer": "usize", "bytes": "usize", "length": "i32", "i32": "i32", "i64": "i64"}
 	goTypes   = map[string]string{"buffer": "unsafe.Pointer", "bytes": "unsafe.Pointer", "length": "int32", "i32": "int32", "i64": "int64"}
 )
+
+// goParam is the name of a parameter in Go, where the contract's may be a builtin's.
+func goParam(p Param) string {
+	switch p.Name {
+	case "len":
+		return "length"
+	case "cap":
+		return "capacity"
+	}
+	return p.Name
+}
 
 func typed(p *Param, types map[string]string) string {
 	if p == nil {

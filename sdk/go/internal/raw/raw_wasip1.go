@@ -12,30 +12,30 @@ import "unsafe"
 
 //go:wasmimport armature1 input
 //go:noescape
-func hostInput(ptr unsafe.Pointer, cap int32) int32
+func hostInput(ptr unsafe.Pointer, capacity int32) int32
 
 //go:wasmimport armature1 output
 //go:noescape
-func hostOutput(ptr unsafe.Pointer, len int32)
+func hostOutput(ptr unsafe.Pointer, length int32)
 
 //go:wasmimport armature1 throw
 //go:noescape
-func hostThrow(kind int32, ptr unsafe.Pointer, len int32)
+func hostThrow(kind int32, ptr unsafe.Pointer, length int32)
 
 //go:wasmimport armature1 take
 //go:noescape
-func hostTake(ptr unsafe.Pointer, cap int32) int32
+func hostTake(ptr unsafe.Pointer, capacity int32) int32
 
 //go:wasmimport armature1 log
 //go:noescape
-func hostLog(level int32, ptr unsafe.Pointer, len int32)
+func hostLog(level int32, ptr unsafe.Pointer, length int32)
 
 //go:wasmimport armature1 now
 func hostNow() int64
 
 //go:wasmimport armature1 random
 //go:noescape
-func hostRandom(ptr unsafe.Pointer, len int32)
+func hostRandom(ptr unsafe.Pointer, length int32)
 
 //go:wasmimport armature1 doc_get
 //go:noescape
