@@ -124,6 +124,9 @@ func (b *sqliteBackend) close() error {
 
 // diagnose understands SQLite's result codes.
 func (b *sqliteBackend) diagnose(err error) diagnosis {
+	if errors.Is(err, errTakenAlong) {
+		return diagnosis{class: again}
+	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return diagnosis{}

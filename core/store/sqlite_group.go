@@ -68,7 +68,7 @@ func (w *writer) lead(own *job) {
 	g := &batch{w: w, leader: own}
 	defer w.release("")
 	defer g.end()
-	if g.err = w.control("BEGIN IMMEDIATE"); g.err != nil {
+	if g.err = w.start(); g.err != nil {
 		own.err = g.err
 		return
 	}
@@ -175,6 +175,9 @@ func (g *batch) end() {
 			g.w.writes++
 		}
 	}
+	if errors.As(err, new(interrupted)) {
+		err = errTakenAlong // of those who were done before
+	}
 	for _, j := range g.jobs {
 		j.err = err
 		g.answer(j)
@@ -190,9 +193,22 @@ func (g *batch) answer(j *job) {
 	}
 }
 
+// interrupted is a write that was interrupted because nobody waits for it. SQLite may
+// have rolled back the whole transaction.
+type interrupted struct{ error }
+
+func (e interrupted) Unwrap() error { return e.error }
+
+// errTakenAlong answers those whose transaction ended with another's interrupted
+// write: they are run again.
+var errTakenAlong = errors.New("store: the transaction was shared with a write that was interrupted")
+
 // fatal reports whether SQLite has, or may have, rolled back the whole
 // transaction with the statement that failed.
 func fatal(err error) bool {
+	if errors.As(err, new(interrupted)) {
+		return true
+	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return false

@@ -18,6 +18,7 @@ type writer struct {
 	texts *statements
 	*admission
 
+	lost   error  // an interrupted write has ended the transaction under way; nil: none has
 	writes uint64 // groups and transactions committed; by whoever has the writer
 }
 
@@ -76,7 +77,7 @@ func (w *writer) begin(ctx context.Context, party string) (transaction, error) {
 	if err := w.turnFor(ctx, party, 0); err != nil {
 		return nil, err
 	}
-	if err := w.control("BEGIN IMMEDIATE"); err != nil {
+	if err := w.start(); err != nil {
 		w.release(party)
 		return nil, err
 	}
@@ -105,6 +106,12 @@ func (t *aloneTx) rollback() {
 	t.abandon()
 }
 
+// start begins a transaction.
+func (w *writer) start() error {
+	w.lost = nil
+	return w.control("BEGIN IMMEDIATE")
+}
+
 // control runs a statement of transaction control.
 func (w *writer) control(text string) error {
 	p, err := w.texts.take(context.Background(), text)
@@ -130,13 +137,22 @@ func (w *writer) query(ctx context.Context, st *statement, args []any, fn rowFun
 	})
 }
 
-// exec runs a statement for whoever has the writer. Nothing interrupts it: it
-// is short, and an interrupted write may take the transaction with it.
-func (w *writer) exec(_ context.Context, st *statement, args []any) (int64, error) {
-	ctx := context.Background()
-	if st.fleeting {
-		return affected(w.conn.ExecContext(ctx, st.text, args...))
+// exec runs a statement for whoever has the writer. One that is about a document is
+// short and nothing interrupts it; one that may go through a whole table is
+// interrupted when nobody waits for it, and takes the transaction with it.
+func (w *writer) exec(ctx context.Context, st *statement, args []any) (int64, error) {
+	if w.lost != nil {
+		return 0, w.lost // outside a transaction it would be kept
 	}
+	if st.fleeting {
+		n, err := affected(w.conn.ExecContext(ctx, st.text, args...))
+		if err != nil && ctx.Err() != nil {
+			w.lost = interrupted{err}
+			return 0, w.lost
+		}
+		return n, err
+	}
+	ctx = context.Background()
 	p, err := w.texts.take(ctx, st.text)
 	if err != nil {
 		return 0, err
