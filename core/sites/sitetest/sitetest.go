@@ -177,12 +177,19 @@ func New(t testing.TB, database string, options ...Option) *Server {
 	if err := layout.Make(); err != nil {
 		t.Fatal(err)
 	}
+	empty, err := newBlank()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(layout.MasterKey(), empty.key, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	master, err := site.LoadMaster(layout.MasterKey())
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := sites.Config{
-		Config: tenant.Config{Master: master, Version: "test", Password: "correct horse battery"}, Layout: layout, Database: database,
+		Config: tenant.Config{Master: master, Version: "test", Password: password}, Layout: layout, Database: database,
 	}
 	if database != "" {
 		OnDatabase(t, &c, database)
@@ -190,10 +197,20 @@ func New(t testing.TB, database string, options ...Option) *Server {
 	for _, o := range options {
 		o(&c)
 	}
+	name := fmt.Sprintf("t%d-%d-%d", os.Getpid(), time.Now().UnixNano(), made.Add(1))
+	copied := copies(&c, master)
+	if copied {
+		if err := empty.unpack(layout, name); err != nil {
+			t.Fatal(err)
+		}
+	}
 	set := sites.NewSet(c)
 	t.Cleanup(set.CloseAll)
-	name := fmt.Sprintf("t%d-%d-%d", os.Getpid(), time.Now().UnixNano(), made.Add(1))
-	first, err := set.Create(context.Background(), name)
+	begin := set.Create
+	if copied {
+		begin = set.Open
+	}
+	first, err := begin(context.Background(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
