@@ -107,6 +107,9 @@ func (x *exchange) run() error {
 		return err
 	}
 	x.limitBody()
+	if err := x.refuseWorker(); err != nil {
+		return err
+	}
 	if err := x.meterSite(); err != nil {
 		return err
 	}

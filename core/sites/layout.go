@@ -36,6 +36,9 @@ func (l Layout) Site(folder string) string { return filepath.Join(l.Sites(), fol
 // SitePlugins is the folder of the plugins that serve one site only.
 func (l Layout) SitePlugins(folder string) string { return filepath.Join(l.Site(folder), "plugins") }
 
+// Public is the folder of a site's frontend.
+func (l Layout) Public(folder string) string { return filepath.Join(l.Site(folder), "public") }
+
 // Files is the folder of a site's files, where they are on disk.
 func (l Layout) Files(folder string) string { return filepath.Join(l.Site(folder), "files") }
 

@@ -69,7 +69,7 @@ func (s *Set) home(r *Record) (tenant.Home, error) {
 	}
 	return tenant.Home{
 		Name: r.Name, Config: r.Config, Folder: r.Folder, Dir: s.c.Layout.Site(r.Folder),
-		Files: s.c.Layout.Files(r.Folder), Plugins: s.c.Layout.SitePlugins(r.Folder),
+		Files: s.c.Layout.Files(r.Folder), Plugins: s.c.Layout.SitePlugins(r.Folder), Public: s.c.Layout.Public(r.Folder),
 		Database: r.Database, Schema: r.Schema, Lost: lost,
 	}, nil
 }

@@ -92,6 +92,7 @@ type Home struct {
 	Dir              string // path of its folder on this machine
 	Files            string // path of its files on this machine, where they are on disk
 	Plugins          string // path of the plugins that serve it alone
+	Public           string // path of its frontend on this machine
 	Database, Schema string // a URL, or a path; and in PostgreSQL the schema
 
 	// Lost is the answer where the database turns out to be empty; nil: the site

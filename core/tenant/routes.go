@@ -3,6 +3,7 @@ package tenant
 import (
 	"armature/core/file"
 	"armature/core/method"
+	"armature/core/public"
 	"armature/core/route"
 )
 
@@ -22,8 +23,11 @@ func (t *Tenant) register() (err error) {
 	if uploads, ok := t.invoker.(file.Uploads); ok {
 		t.routes.AddFound(file.Taking(uploads, t.Methods))
 	}
+	frontend := public.New(public.Config{Dir: t.home.Public, Logger: t.log})
+	t.routes.AddPages(frontend.Home)
 	t.routes.AddPages(t.web.Page)
 	t.routes.AddPages(t.OAuth.Page)
 	t.routes.AddPages(t.Files.Page)
+	t.routes.AddPages(frontend.Page) // last: what the platform answers no file does
 	return nil
 }
