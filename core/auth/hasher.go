@@ -41,7 +41,7 @@ func (h *Hasher) do(ctx context.Context, site *Service, fn func() error) error {
 	defer func() {
 		end := time.Now()
 		h.rested = end.Add(min(end.Sub(start)/2, longestRest))
-		h.turns.Pass()
+		h.turns.Pass(site)
 	}()
 	return fn()
 }
@@ -82,7 +82,7 @@ func (h *Hasher) wait(ctx context.Context, site *Service) error {
 	case <-pause.C:
 		return nil
 	case <-ctx.Done():
-		h.turns.Pass()
+		h.turns.Pass(site)
 		return fault.From(ctx.Err())
 	}
 }

@@ -12,13 +12,14 @@ import (
 // ErrFull is that as many of the party wait already as may.
 var ErrFull = errors.New("fair: too many of the party wait already")
 
-// Turns let one at a time go on. Parties come one after the other, and of a party who
-// came first.
+// Turns let so many at a time go on, of each party one. Parties come one after the
+// other, and of a party who came first.
 type Turns struct {
 	most int
 
 	mu      sync.Mutex
-	taken   bool
+	free    int
+	taken   map[any]bool // the parties that have a turn
 	waiting map[any][]*waiter
 	order   []any // the parties that wait, the next one first
 }
@@ -27,16 +28,24 @@ type waiter struct {
 	come chan struct{} // closed with its turn
 }
 
-// NewTurns makes Turns for which at most so many of each party wait.
-func NewTurns(most int) *Turns { return &Turns{most: most, waiting: map[any][]*waiter{}} }
+// NewTurns makes Turns of which there is one at a time, and for which at most so many
+// of each party wait.
+func NewTurns(most int) *Turns { return NewShared(1, most) }
+
+// NewShared makes Turns of which there are several at a time, for different parties.
+func NewShared(turns, most int) *Turns {
+	return &Turns{most: most, free: turns, taken: map[any]bool{}, waiting: map[any][]*waiter{}}
+}
 
 // Take waits for a turn, which Pass ends. It is ErrFull at once when too many of the
 // party wait, and ctx's error when that ends first. A party is any value that may be
 // the key of a map.
 func (t *Turns) Take(ctx context.Context, party any) error {
 	t.mu.Lock()
-	if !t.taken {
-		t.taken = true
+	// While one is free, whoever waits is of a party that has its turn.
+	if t.free > 0 && !t.taken[party] {
+		t.free--
+		t.taken[party] = true
 		t.mu.Unlock()
 		return nil
 	}
@@ -57,25 +66,29 @@ func (t *Turns) Take(ctx context.Context, party any) error {
 	case <-ctx.Done():
 	}
 	if !t.withdraw(party, w) {
-		t.Pass() // the turn came at the same moment
+		t.Pass(party) // the turn came at the same moment
 	}
 	return ctx.Err()
 }
 
-// Pass ends a turn.
-func (t *Turns) Pass() {
+// Pass ends the turn of a party.
+func (t *Turns) Pass(party any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.order) == 0 {
-		t.taken = false
+	delete(t.taken, party)
+	t.free++
+	at := slices.IndexFunc(t.order, func(p any) bool { return !t.taken[p] })
+	if at < 0 {
 		return
 	}
-	party := t.order[0]
-	queue := t.waiting[party]
+	next := t.order[at]
+	queue := t.waiting[next]
+	t.free--
+	t.taken[next] = true
 	close(queue[0].come)
-	t.order = slices.Delete(t.order, 0, 1)
-	if t.keep(party, slices.Delete(queue, 0, 1)) {
-		t.order = append(t.order, party)
+	t.order = slices.Delete(t.order, at, at+1)
+	if t.keep(next, slices.Delete(queue, 0, 1)) {
+		t.order = append(t.order, next)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestPartiesTakeTurns(t *testing.T) {
 				mu.Lock()
 				order = append(order, party)
 				mu.Unlock()
-				turns.Pass()
+				turns.Pass(party)
 			}()
 			synctest.Wait()
 		}
@@ -41,7 +41,7 @@ func TestPartiesTakeTurns(t *testing.T) {
 		enter("quiet")
 		enter("loud")
 		enter("quiet")
-		turns.Pass()
+		turns.Pass("running")
 		synctest.Wait()
 		if want := []string{"loud", "quiet", "loud", "quiet", "loud", "loud", "loud", "loud"}; !slices.Equal(order, want) {
 			t.Errorf("the turns were %q, want %q", order, want)
@@ -67,11 +67,11 @@ func TestFullPartyAlone(t *testing.T) {
 		synctest.Wait()
 		end() // those that wait go away
 		synctest.Wait()
-		turns.Pass()
+		turns.Pass("a")
 		if err := <-come; err != nil {
 			t.Errorf("another party: %v", err)
 		}
-		turns.Pass()
+		turns.Pass("b")
 	})
 }
 
@@ -104,7 +104,7 @@ func TestTurnsAreOneAtATime(t *testing.T) {
 					mu.Lock()
 					inside--
 					mu.Unlock()
-					turns.Pass()
+					turns.Pass(i % 3)
 				})
 			}
 			wg.Wait()
@@ -115,4 +115,48 @@ func TestTurnsAreOneAtATime(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSeveralAtATime: several parties have a turn at the same time, and none two.
+func TestSeveralAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := fair.NewShared(2, 10)
+		var got []string
+		var mu sync.Mutex
+		enter := func(party string) {
+			go func() {
+				if err := turns.Take(t.Context(), party); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				got = append(got, party)
+			}()
+			synctest.Wait()
+		}
+		had := func(want ...string) {
+			t.Helper()
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			if !slices.Equal(got, want) {
+				t.Fatalf("turns of %q, want %q", got, want)
+			}
+		}
+		enter("a")
+		enter("a")
+		had("a") // the other turn is for somebody else
+		enter("b")
+		enter("c")
+		had("a", "b")
+		turns.Pass("b")
+		had("a", "b", "c") // and not a once more
+		turns.Pass("a")
+		had("a", "b", "c", "a")
+		turns.Pass("a")
+		turns.Pass("c")
+		enter("d")
+		enter("e")
+		had("a", "b", "c", "a", "d", "e")
+	})
 }
