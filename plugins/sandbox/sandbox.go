@@ -15,58 +15,39 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"armature/plugins/bundle"
+	"armature/runtime/child"
 )
 
 // The limits of a child.
 const (
 	maxTime   = 20 * time.Second // on the clock
-	maxCPU    = 20               // seconds of processor time, of all its threads
+	maxCPU    = 20 * time.Second // of processors, of all its threads
 	maxMemory = 1 << 30          // bytes
 	maxStack  = 256 << 20        // bytes, of one goroutine
 )
+
+var limits = child.Limits{CPU: maxCPU, Memory: maxMemory, Stack: maxStack}
 
 // maxOutput bounds what a child may say, in bytes.
 const maxOutput = bundle.MaxSize + 1<<20
 
 // Reader reads bundles. It is safe for concurrent use.
 type Reader struct {
-	command []string
-	slots   chan struct{}
+	args  []string
+	slots chan struct{}
 }
 
 // New makes a reader whose children are this program with the given arguments and
 // the path of a script behind them. They are to call Child.
 func New(args ...string) *Reader {
-	return &Reader{command: append([]string{program()}, args...), slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
-}
-
-// program is where this program is found. Linux knows it even if its file has been
-// replaced; in a container without /proc there is the name it was started by.
-func program() string {
-	const self = "/proc/self/exe"
-	if _, err := os.Stat(self); err == nil {
-		return self
-	}
-	if path, err := os.Executable(); err == nil {
-		return path
-	}
-	path, err := exec.LookPath(os.Args[0])
-	if err == nil {
-		path, err = filepath.Abs(path)
-	}
-	if err != nil {
-		return os.Args[0] // starting it says what is wrong
-	}
-	return path
+	return &Reader{args: args, slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
 }
 
 // Read is bundle.Read, but that a script is read in a process of its own.
@@ -100,13 +81,10 @@ func (r *Reader) ask(ctx context.Context, path string) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	out := &bounded{}
-	child := exec.CommandContext(limited, r.command[0], slices.Concat(r.command[1:], []string{path})...)
-	child.Args[0] = filepath.Base(os.Args[0])
-	child.Env = []string{"GOTRACEBACK=none"}
-	child.Dir = filepath.Dir(path)
-	child.Stdin, child.Stdout, child.Stderr = strings.NewReader(""), out, io.Discard // not /dev/null, which a container may lack
-	child.WaitDelay = time.Second
-	err = child.Run()
+	cmd := child.Command(limited, limits, slices.Concat(r.args, []string{path})...)
+	cmd.Dir = filepath.Dir(path)
+	cmd.Stdout, cmd.Stderr = out, io.Discard
+	err = cmd.Run()
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
@@ -114,7 +92,7 @@ func (r *Reader) ask(ctx context.Context, path string) ([]byte, error) {
 	case limited.Err() != nil:
 		return nil, fmt.Errorf("%s: it could not be read within %s", filepath.Base(path), maxTime)
 	case errors.As(err, &exit):
-		return nil, fmt.Errorf("%s: it is nested too deep, or takes more than %d s or %d MiB to be read", filepath.Base(path), maxCPU, maxMemory>>20)
+		return nil, fmt.Errorf("%s: it is nested too deep, or takes more than %s or %d MiB to be read", filepath.Base(path), maxCPU, maxMemory>>20)
 	case err != nil:
 		return nil, fmt.Errorf("%s: it cannot be read: %w", filepath.Base(path), err)
 	}
@@ -140,7 +118,7 @@ func answer(path string, out []byte) ([]byte, error) {
 // Child is the other side: it bounds the process that it runs in, and writes the
 // script at path, or why it is none, to out.
 func Child(path string, out io.Writer) error {
-	if err := bound(); err != nil {
+	if err := child.Bound(limits); err != nil {
 		return err
 	}
 	whole, err := bundle.Whole(path)
