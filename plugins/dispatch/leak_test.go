@@ -52,7 +52,7 @@ func TestHundredSwaps(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = e.Close(context.Background()) })
 	r := registry.New()
-	l := loader.New(loader.Config{Engine: e}).Open(r.Shared())
+	l := loader.New(loader.Config{Engine: e}).Open(r.Shared(), "")
 	served := dispatch.Open(r, dispatch.Config{Site: "one"})
 	st, err := store.OpenSQLite(ctx, filepath.Join(t.TempDir(), "site.db"), store.Options{})
 	if err != nil {

@@ -92,7 +92,7 @@ func newSiteWith(t testing.TB, set func(*dispatch.Config)) *site {
 		t.Fatal(err)
 	}
 	r := registry.New()
-	s.loader = loader.New(loader.Config{Engine: e}).Open(r.Shared())
+	s.loader = loader.New(loader.Config{Engine: e}).Open(r.Shared(), "")
 	cfg := dispatch.Config{
 		Site: "one",
 		Services: func() dispatch.Services {

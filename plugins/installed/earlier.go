@@ -78,7 +78,7 @@ func (st recall) do(ctx context.Context, s *Site, _ dispatch.Services) error {
 		err = fmt.Errorf("the copy is of %s", b.Manifest.Name)
 	}
 	if err == nil {
-		old, err = s.cfg.Loader.Check(ctx, st.record.Source, b)
+		old, err = s.cfg.Own.Check(ctx, st.record.Source, b)
 	}
 	if err == nil {
 		s.cfg.Table.Recall(old)

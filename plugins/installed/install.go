@@ -56,7 +56,7 @@ func (s *Site) install(ctx context.Context, caller *identity.Caller, wasm []byte
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	source := storedSource(b.Manifest.Name)
-	g, err := s.cfg.Loader.Check(ctx, source, b)
+	g, err := s.cfg.Own.Check(ctx, source, b)
 	if err != nil {
 		return nil, invalid(err)
 	}

@@ -30,8 +30,7 @@ type Config struct {
 
 	Registry *registry.Registry // of the process
 	Table    *registry.Site     // what serves the site
-	Loader   *loader.Loader
-	Shared   *loader.Sources // of the plugins for all sites
+	Shared   *loader.Sources    // of the plugins for all sites
 	Own      *loader.Sources
 	Folders  []string // where those plugins lie that are not stored
 

@@ -84,7 +84,7 @@ func begin(t testing.TB, file, dir string, observer bool) *process {
 	}
 	book, tallies, counts := &logs.Book{}, &meter.Tallies{}, meter.New(prometheus.NewRegistry())
 	reg, l := registry.New(), loader.New(loader.Config{Engine: e})
-	p.loader = l.Open(reg.Shared())
+	p.loader = l.Open(reg.Shared(), "")
 	records := installed.NewRecords(installed.Rules{Bundles: installed.NewBundleStore(p.bundles, time.Now)})
 	p.table = dispatch.Open(reg, dispatch.Config{
 		Site: "one", Services: services, Logs: book, Meter: counts, Tallies: tallies, Grants: records.Grants, Decide: records.Decide, KV: p.kv,
@@ -100,7 +100,7 @@ func begin(t testing.TB, file, dir string, observer bool) *process {
 	})
 	p.installed = installed.New(installed.Config{
 		Name: "one", Records: records, Services: services,
-		Registry: reg, Table: p.table, Loader: l, Shared: p.loader, Own: l.Open(p.table.Scope), Folders: []string{dir},
+		Registry: reg, Table: p.table, Shared: p.loader, Own: l.Open(p.table.Scope, "site"), Folders: []string{dir},
 		Forget: func(plugin string) { p.kv.Drop(plugin) }, Logs: book, Tallies: tallies, Meter: counts, Observer: observer,
 	})
 	t.Cleanup(func() {

@@ -57,19 +57,12 @@ func New(cfg Config) *Loader {
 	return &Loader{cfg: cfg, log: cfg.Logger}
 }
 
-// Check does everything that Sources.Load does short of letting the plugin serve. The
-// generation is the caller's, to look at and to Close. The error says what is
-// wrong with the plugin.
-func (l *Loader) Check(ctx context.Context, source string, b *bundle.Bundle) (*registry.Generation, error) {
-	return l.prepare(ctx, source, b)
-}
-
-// prepare compiles a bundle and makes a generation of it.
-func (l *Loader) prepare(ctx context.Context, source string, b *bundle.Bundle) (*registry.Generation, error) {
+// prepare compiles a bundle for a site, or for all, and makes a generation of it.
+func (l *Loader) prepare(ctx context.Context, site, source string, b *bundle.Bundle) (*registry.Generation, error) {
 	if err := b.Signature.Err(); err != nil {
 		return nil, fault.Invalid("", "%s: %v", b.Manifest.Name, err)
 	}
-	module, err := l.cfg.Engine.Load(ctx, b.Module)
+	module, err := l.cfg.Engine.LoadFor(ctx, site, b.Module)
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", b.Manifest.Name, err)
 	}

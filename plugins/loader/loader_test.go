@@ -63,7 +63,7 @@ func newWorld(t *testing.T) *world {
 	w.sources = loader.New(loader.Config{
 		Engine: eng, Logger: slog.New(slog.NewTextHandler(&w.log, nil)),
 		Now: func() time.Time { return time.Unix(1, 0) },
-	}).Open(registry.New().Shared())
+	}).Open(registry.New().Shared(), "")
 	return w
 }
 

@@ -13,15 +13,23 @@ import (
 type Sources struct {
 	l     *Loader
 	scope *registry.Scope
+	site  string
 
 	mu      sync.Mutex
 	records map[string]*record // by source
 }
 
-// Open begins to load for a scope. There is nothing to close: what serves is the
-// scope's.
-func (l *Loader) Open(scope *registry.Scope) *Sources {
-	return &Sources{l: l, scope: scope, records: map[string]*record{}}
+// Open begins to load for a scope, that of the named site or, without a name, of all:
+// compiling takes turns by site. There is nothing to close: what serves is the scope's.
+func (l *Loader) Open(scope *registry.Scope, site string) *Sources {
+	return &Sources{l: l, scope: scope, site: site, records: map[string]*record{}}
+}
+
+// Check does everything that Load does short of letting the plugin serve. The
+// generation is the caller's, to look at and to Close. The error says what is
+// wrong with the plugin.
+func (s *Sources) Check(ctx context.Context, source string, b *bundle.Bundle) (*registry.Generation, error) {
+	return s.l.prepare(ctx, s.site, source, b)
 }
 
 // Load loads the bundle at path, which is its source. One that serves already is left
@@ -61,7 +69,7 @@ func (s *Sources) LoadFrom(ctx context.Context, source string, read func() (*bun
 
 // swap makes a generation of a bundle and has it serve.
 func (s *Sources) swap(ctx context.Context, source string, b *bundle.Bundle) (*registry.Generation, error) {
-	g, err := s.l.prepare(ctx, source, b)
+	g, err := s.l.prepare(ctx, s.site, source, b)
 	if err != nil {
 		return nil, err
 	}

@@ -83,10 +83,10 @@ func (v *Supervisor) Open(ctx context.Context, cfg SiteConfig) (*Site, error) {
 		KV: s.kept, Fetch: cfg.Fetch, Connected: cfg.Connected, Record: cfg.Record, Failed: cfg.Failed,
 		SiteLimits: cfg.Limits, Budget: cfg.Budget,
 	})
-	s.sources = v.loader.Open(s.table.Scope)
+	s.sources = v.loader.Open(s.table.Scope, cfg.Name)
 	s.installed = installed.New(installed.Config{
 		Name: cfg.Name, Records: s.records, Services: s.services,
-		Registry: v.registry, Table: s.table, Loader: v.loader, Shared: v.shared, Own: s.sources,
+		Registry: v.registry, Table: s.table, Shared: v.shared, Own: s.sources,
 		Folders: []string{v.cfg.Folder, cfg.Folder}, Forget: func(plugin string) { s.kept.Drop(plugin) },
 		Logs: s.logs, Tallies: s.tallies, Meter: v.cfg.Meter, Logger: v.log, Now: v.cfg.Now, Observer: v.cfg.Observer, Grow: cfg.Grow,
 	})

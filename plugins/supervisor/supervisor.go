@@ -86,7 +86,7 @@ func New(cfg Config) (*Supervisor, error) {
 		v.bundles = installed.NewBundleStore(cfg.Bundles, cfg.Now)
 	}
 	v.loader = loader.New(loader.Config{Engine: cfg.Engine, Logger: cfg.Logger, Read: cfg.Read, Changed: v.lookSoon})
-	v.shared = v.loader.Open(v.registry.Shared())
+	v.shared = v.loader.Open(v.registry.Shared(), "")
 	var err error
 	if v.watcher, err = watch.New(watch.Config{Logger: cfg.Logger}); err != nil {
 		return nil, err
@@ -111,9 +111,6 @@ func (v *Supervisor) Site(name string) *Site {
 	defer v.mu.Unlock()
 	return v.open[name]
 }
-
-// Loader checks bundles that are not installed.
-func (v *Supervisor) Loader() *loader.Loader { return v.loader }
 
 // Shared are the sources of the plugins for all sites, for whoever puts one into service
 // without waiting for the watcher.

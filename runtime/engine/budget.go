@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"armature/core/account"
-	"armature/runtime/engine/internal/rewrite"
+	"armature/runtime/internal/rewrite"
 )
 
 // begin prepares the call: effective limits, deadline, and what it shares with

@@ -43,6 +43,7 @@ type Call struct {
 	Result uint64
 
 	warm         bool
+	unhurried    bool // waiting for a slot does not count against its time
 	module       *Module
 	in           *instance // while the guest runs
 	base         context.Context

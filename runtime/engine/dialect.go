@@ -3,7 +3,7 @@ package engine
 import (
 	"slices"
 
-	"armature/runtime/engine/internal/rewrite"
+	"armature/runtime/internal/rewrite"
 )
 
 // Dialect lets modules run that are built for another host: it offers the

@@ -14,8 +14,10 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"armature/core/account"
+	"armature/runtime/abi"
+	"armature/runtime/compile"
 	"armature/runtime/engine/internal/linear"
-	"armature/runtime/engine/internal/rewrite"
+	"armature/runtime/internal/rewrite"
 )
 
 // Config is what an engine is made from. The zero value of a field means its
@@ -27,14 +29,14 @@ type Config struct {
 	Command      *Command      // makes it an engine for commands; nil: for plugins
 	Logger       *slog.Logger
 
-	CacheDir       string // where compiled code is kept; empty means nowhere. Trusted: nobody else may write there
-	CompileWorkers int    // how many modules compile at once; default 1
-	MaxModule      int    // bytes of a binary; default 64 MiB
+	Compiler  compile.Compiler // nil: this process compiles
+	CacheDir  string           // where compiled code is kept; empty means nowhere. Trusted: nobody else may write there
+	MaxModule int              // bytes of a binary; default 64 MiB
 
 	Defaults Limits // a call's limits where it names none
 	Maximum  Limits // what no call may exceed
 
-	Init Limits // of a module's own initialisation; default 5 s worth of fuel
+	Init Limits // of a module's own initialisation; default 2 s, and as much fuel
 
 	Slots        int           // long-running guests at a time; default GOMAXPROCS-1, at least 1
 	MaxInstances int           // live instances of all modules; default 4096
@@ -62,9 +64,8 @@ func (c Config) withDefaults() Config {
 	c.Maximum.Memory = min(c.Maximum.Memory, 65535<<16)
 	c.Maximum.Fuel = min(c.Maximum.Fuel, 1<<42) // what the meter can hold
 	c.Maximum.Depth = min(c.Maximum.Depth, rewrite.MaxDepth)
-	c.Init = c.Init.Or(Limits{Fuel: 5 * perSecond, Wall: 30 * time.Second}).Or(c.Maximum).Min(c.Maximum)
+	c.Init = c.Init.Or(Limits{Fuel: 2 * perSecond, Wall: 2 * time.Second}).Or(c.Maximum).Min(c.Maximum)
 	c.Slots = or(c.Slots, max(runtime.GOMAXPROCS(0)-1, 1))
-	c.CompileWorkers = or(c.CompileWorkers, 1)
 	c.MaxModule = or(c.MaxModule, 64<<20)
 	c.MaxInstances = or(c.MaxInstances, 4096)
 	c.IdleTrim = or(c.IdleTrim, 10*time.Second)
@@ -78,22 +79,20 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Engine compiles and runs modules. It is safe for concurrent use.
+// Engine loads and runs modules. It is safe for concurrent use.
 type Engine struct {
 	cfg          Config
 	log          *slog.Logger
-	rt           wazero.Runtime
-	cache        wazero.CompilationCache  // nil where compiled code is not kept
-	kept         *codeCache               // the files of cache
+	code         *compile.Service
+	rt           wazero.Runtime           // of the code
 	imports      map[ImportName]signature // what the host offers
 	interpreters []*interpreter
 	dialects     []*dialect
 	memory       linear.Maker
 	idle         *account.Call // what no call of a guest takes
 	admission    *admission
-	compile      chan struct{} // a token per module being compiled
-	epoch        time.Time     // zero of the guests' monotonic clock
-	live         atomic.Int64  // instances of all modules
+	epoch        time.Time    // zero of the guests' monotonic clock
+	live         atomic.Int64 // instances of all modules
 
 	stop, stopped chan struct{} // end of the goroutine that looks after idle instances
 
@@ -110,7 +109,6 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("the seed of a birth has 32 bytes, not %d", len(b.Seed))
 	}
 	e.log = e.cfg.Logger
-	e.compile = make(chan struct{}, e.cfg.CompileWorkers)
 	e.admission = newAdmission(e.cfg.Slots)
 	var err error
 	if e.memory, err = linear.Open(linear.Method(e.cfg.Memory)); err != nil {
@@ -129,15 +127,14 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 }
 
 func (e *Engine) start(ctx context.Context) error {
-	rc := wazero.NewRuntimeConfig().
-		WithDebugInfoEnabled(true) // of ours: no guest brings its own this far
-	if e.cfg.CacheDir != "" {
-		e.openCache()
+	var err error
+	if e.code, err = compile.Open(ctx, compile.Config{
+		Rewrite:  rewrite.Options{Prefix: abi.ReservedPrefix, MaxPages: e.maxPages(), MaxTable: maxTable},
+		Compiler: e.cfg.Compiler, Folder: e.cfg.CacheDir, Logger: e.log, Accept: e.accept,
+	}); err != nil {
+		return fmt.Errorf("compile: %w", err)
 	}
-	if e.cache != nil {
-		rc = rc.WithCompilationCache(e.cache)
-	}
-	e.rt = wazero.NewRuntimeWithConfig(ctx, rc)
+	e.rt = e.code.Runtime()
 	if err := e.linkYield(ctx); err != nil {
 		return fmt.Errorf("link metering: %w", err)
 	}
@@ -210,12 +207,9 @@ func wait(ctx context.Context, done <-chan struct{}) error {
 }
 
 func (e *Engine) free(ctx context.Context) error {
-	var errs []error
-	if e.rt != nil {
-		errs = append(errs, e.rt.Close(ctx))
+	var err error
+	if e.code != nil {
+		err = e.code.Close(ctx)
 	}
-	if e.cache != nil {
-		errs = append(errs, e.cache.Close(ctx))
-	}
-	return errors.Join(append(errs, e.memory.Close())...)
+	return errors.Join(err, e.memory.Close())
 }

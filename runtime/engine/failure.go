@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"armature/runtime/engine/internal/rewrite"
+	"armature/runtime/internal/rewrite"
 	"armature/runtime/sourcemap"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 
-	"armature/runtime/engine/internal/rewrite"
+	"armature/runtime/internal/rewrite"
 )
 
 // ValueType is the type of a parameter, a result or a global.

@@ -5,13 +5,18 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
 	"armature/core/account"
 	"armature/runtime/abi"
 	"armature/runtime/engine/internal/linear"
-	"armature/runtime/engine/internal/rewrite"
+	"armature/runtime/internal/rewrite"
 )
+
+// anonymous instances start nothing by themselves and have no name, so that any
+// number of them can live.
+var anonymous = wazero.NewModuleConfig().WithName("").WithStartFunctions()
 
 // instance is one live module; one goroutine uses it at a time. It is the
 // context of its own calls: host functions find it there without an allocation.

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/tetratelabs/wazero"
-
 	"armature/core/fault"
 	"armature/runtime/abi"
-	"armature/runtime/engine/internal/rewrite"
+	"armature/runtime/compile"
+	"armature/runtime/internal/rewrite"
 )
 
 // Interpreter is a module that runs the scripts of others. A script is a module
@@ -47,10 +46,8 @@ type Program interface {
 // needs it.
 type interpreter struct {
 	Interpreter
-	once     sync.Once
-	code     *rewrite.Module
-	compiled wazero.CompiledModule
-	err      error
+	mu   sync.Mutex
+	code *compile.Code // nil until then
 }
 
 // linkInterpreters defines the imports of the interpreters, which
@@ -78,32 +75,31 @@ func (e *Engine) interpreterOf(code *rewrite.Module) *interpreter {
 }
 
 // prepare compiles the interpreter once for the life of the engine.
-func (i *interpreter) prepare(ctx context.Context, e *Engine) error {
-	i.once.Do(func() {
-		i.code, i.err = rewrite.Rewrite(i.Binary(), rewrite.Options{
-			Prefix: abi.ReservedPrefix, MaxPages: e.maxPages(), MaxTable: maxTable,
-		})
-		if i.err == nil && len(i.code.Unrestorable) > 0 {
-			i.err = fmt.Errorf("its calls cannot be undone: %v", i.code.Unrestorable)
-		}
-		if i.err == nil {
-			i.compiled, i.err = e.compileCached(context.WithoutCancel(ctx), i.code.Binary)
-			i.code.Binary = nil
-		}
-	})
-	if i.err != nil {
-		return fmt.Errorf("prepare the interpreter of %s: %w", i.Section(), i.err)
+func (i *interpreter) prepare(ctx context.Context, e *Engine) (*compile.Code, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.code != nil {
+		return i.code, nil
 	}
-	return nil
+	code, err := e.code.Own(context.WithoutCancel(ctx), i.Binary())
+	if err == nil && len(code.Unrestorable) > 0 {
+		err = fmt.Errorf("its calls cannot be undone: %v", code.Unrestorable)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("prepare the interpreter of %s: %w", i.Section(), err)
+	}
+	i.code = code
+	return code, nil
 }
 
 // interpret makes the module m, so far a description, one that i runs.
 func (i *interpreter) interpret(ctx context.Context, m *Module) error {
-	if err := i.prepare(ctx, m.engine); err != nil {
+	shared, err := i.prepare(ctx, m.engine)
+	if err != nil {
 		return err
 	}
-	code := *i.code // of which prepareInstances drops the data
-	m.interpreter, m.code, m.compiled, m.reason = i, &code, i.compiled, ""
+	code := shared.Module // of which prepareInstances drops the data
+	m.interpreter, m.code, m.compiled, m.reason = i, &code, shared.Compiled, ""
 	return nil
 }
 

@@ -12,7 +12,8 @@ import (
 	"armature/core/account"
 	"armature/core/fault"
 	"armature/runtime/abi"
-	"armature/runtime/engine/internal/rewrite"
+	"armature/runtime/compile"
+	"armature/runtime/internal/rewrite"
 )
 
 // ErrClosed is what a closed engine answers.
@@ -29,32 +30,33 @@ type loading struct {
 	refs   int // guarded by Engine.mu
 }
 
-// Load compiles a binary and prepares its instances, or finds it loaded
-// already. Every Load needs a Release. Whatever is wrong with the binary itself
-// is a Validation fault.
+// Load is LoadFor for the host itself.
 func (e *Engine) Load(ctx context.Context, wasm []byte) (*Module, error) {
+	return e.LoadFor(ctx, "", wasm)
+}
+
+// LoadFor compiles a binary and prepares its instances, or finds it loaded already.
+// Every load needs a Release. The party, a site, is for whom: what is compiled, and
+// what runs to initialise itself, is shared among parties. A load that nobody waits
+// for any more ends. Whatever is wrong with the binary itself is a Validation fault.
+func (e *Engine) LoadFor(ctx context.Context, party string, wasm []byte) (*Module, error) {
 	if len(wasm) > e.cfg.MaxModule {
 		return nil, fault.Invalid("", "The module has %d bytes; the limit is %d", len(wasm), e.cfg.MaxModule)
 	}
 	sum := sha256.Sum256(wasm)
 	hash := hex.EncodeToString(sum[:])
-
-	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
-		return nil, ErrClosed
+	l, err := e.find(hash)
+	if err != nil {
+		return nil, err
 	}
-	l, found := e.modules[hash]
-	if !found {
-		l = &loading{done: make(chan struct{})}
-		e.modules[hash] = l
-	}
-	l.refs++
-	e.mu.Unlock()
-
-	if !found {
-		// Others may wait for this load, so it does not end with one caller.
-		go e.load(context.WithoutCancel(ctx), l, hash, wasm)
+	if l == nil {
+		code, err := e.code.Load(ctx, party, wasm)
+		if err != nil {
+			return nil, err
+		}
+		if l, err = e.begin(ctx, party, code); err != nil {
+			return nil, err
+		}
 	}
 	select {
 	case <-l.done:
@@ -69,31 +71,64 @@ func (e *Engine) Load(ctx context.Context, wasm []byte) (*Module, error) {
 	return l.module, nil
 }
 
-func (e *Engine) load(ctx context.Context, l *loading, hash string, wasm []byte) {
-	e.compile <- struct{}{}
+// find is the loading of a binary; nil if there is none.
+func (e *Engine) find(hash string) (*loading, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.join(hash)
+}
+
+// join is find for whoever has the lock.
+func (e *Engine) join(hash string) (*loading, error) {
+	if e.closed {
+		return nil, ErrClosed
+	}
+	l := e.modules[hash]
+	if l != nil {
+		l.refs++
+	}
+	return l, nil
+}
+
+// begin begins to make a module of code, unless somebody has meanwhile.
+func (e *Engine) begin(ctx context.Context, party string, code *compile.Code) (*loading, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l, err := e.join(code.Hash)
+	if err != nil || l != nil {
+		code.Release()
+		return l, err
+	}
+	l = &loading{done: make(chan struct{}), refs: 1}
+	e.modules[code.Hash] = l
+	// Others may wait for this load, so it does not end with one caller.
+	go e.load(context.WithoutCancel(ctx), l, party, code)
+	return l, nil
+}
+
+func (e *Engine) load(ctx context.Context, l *loading, party string, code *compile.Code) {
 	ctx = account.With(ctx, e.idle) // what a module takes is nobody's call
-	l.module, l.err = e.prepareSafely(ctx, hash, wasm)
-	<-e.compile
+	l.module, l.err = e.prepareSafely(ctx, party, code)
 	if l.err == nil {
 		l.module.loading = l
 	} else {
+		e.code.Failed(code, l.err)
 		e.mu.Lock()
-		delete(e.modules, hash) // so that the next Load tries again
+		delete(e.modules, code.Hash) // so that the next Load tries again
 		e.mu.Unlock()
 	}
 	close(l.done)
 }
 
-// prepareSafely keeps a panic of the compiler, which reads what strangers wrote,
-// from ending the process.
-func (e *Engine) prepareSafely(ctx context.Context, hash string, wasm []byte) (m *Module, err error) {
+// prepareSafely keeps a panic over what strangers wrote from ending the process.
+func (e *Engine) prepareSafely(ctx context.Context, party string, code *compile.Code) (m *Module, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			e.log.Error("panic while loading a module", "module", hash, "panic", r, "stack", string(debug.Stack()))
-			m, err = nil, fmt.Errorf("load module %s: panic: %v", hash, r)
+			e.log.Error("panic while loading a module", "module", code.Hash, "panic", r, "stack", string(debug.Stack()))
+			m, err = nil, fmt.Errorf("load module %s: panic: %v", code.Hash, r)
 		}
 	}()
-	return e.prepare(ctx, hash, wasm)
+	return e.prepare(ctx, party, code)
 }
 
 // Release gives a loaded module back. The last one frees it, once the calls
@@ -116,35 +151,34 @@ func (e *Engine) release(hash string, l *loading) {
 	}
 }
 
-// prepare makes a module out of a binary.
-func (e *Engine) prepare(ctx context.Context, hash string, wasm []byte) (*Module, error) {
-	code, err := rewrite.Rewrite(wasm, rewrite.Options{
-		Prefix: abi.ReservedPrefix, MaxPages: e.maxPages(), MaxTable: maxTable,
-	})
-	if err != nil {
-		return nil, fault.Wrap(fault.Validation, "", err, "The module cannot be used: %v", err)
-	}
+// accept says of a binary whether it can be run here, and whether it has to be compiled
+// for that.
+func (e *Engine) accept(code *rewrite.Module) (compile bool, err error) {
 	if err := e.checkImports(code.Imports); err != nil {
-		return nil, fault.Wrap(fault.Validation, "", err, "The module cannot be linked: %v", err)
+		return false, fault.Wrap(fault.Validation, "", err, "The module cannot be linked: %v", err)
 	}
-	m := newModule(e, hash, len(wasm), code)
-	for _, name := range []string{abi.Initialize, abi.Warm, abi.Resume} {
-		if x, ok := m.exports[name]; ok && len(x.Params)+len(x.Results) > 0 {
-			return nil, fault.Invalid("", "The module's export %s takes %v and returns %v; it has to take and return nothing", name, x.Params, x.Results)
+	for _, x := range code.Exports {
+		if own := x.Name == abi.Initialize || x.Name == abi.Warm || x.Name == abi.Resume; own && len(x.Params)+len(x.Results) > 0 {
+			return false, fault.Invalid("", "The module's export %s takes %v and returns %v; it has to take and return nothing",
+				x.Name, typesOf(x.Params), typesOf(x.Results))
 		}
 	}
-	if i := e.interpreterOf(code); i != nil {
-		if err := i.interpret(ctx, m); err != nil {
-			return nil, err
-		}
+	return e.interpreterOf(code) == nil, nil
+}
+
+// prepare makes a module out of code.
+func (e *Engine) prepare(ctx context.Context, party string, code *compile.Code) (*Module, error) {
+	m := newModule(e, code)
+	var err error
+	if i := e.interpreterOf(m.code); i != nil {
+		err = i.interpret(ctx, m)
 	} else {
-		m.dialect = e.dialectOf(code.Imports)
-		if m.compiled, err = e.compileCached(ctx, code.Binary); err != nil {
-			return nil, fault.Wrap(fault.Validation, "", err, "The module is not valid WebAssembly: %v", err)
-		}
+		m.dialect = e.dialectOf(m.imports)
 	}
-	code.Binary = nil
-	if err := m.prepareInstances(ctx); err != nil {
+	if err == nil {
+		err = m.prepareInstances(ctx, party)
+	}
+	if err != nil {
 		m.retire()
 		<-m.freed
 		return nil, err
@@ -154,9 +188,9 @@ func (e *Engine) prepare(ctx context.Context, hash string, wasm []byte) (*Module
 
 // prepareInstances takes the snapshot and proves that an instance can be made
 // from it. Modules that a reset could not restore are only proved to initialise.
-func (m *Module) prepareInstances(ctx context.Context) error {
+func (m *Module) prepareInstances(ctx context.Context, party string) error {
 	if m.reason != "" {
-		in, _, err := m.newInitialised(ctx, m.engine.cfg.Init)
+		in, _, err := m.newInitialised(ctx, m.birthCall(party))
 		if err != nil {
 			return m.initFault(err)
 		}
@@ -164,7 +198,7 @@ func (m *Module) prepareInstances(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	if m.snapshot, err = m.takeSnapshot(ctx); err != nil {
+	if m.snapshot, err = m.takeSnapshot(ctx, party); err != nil {
 		return m.initFault(err)
 	}
 	if err := m.chargeSnapshot(ctx); err != nil {
@@ -193,5 +227,8 @@ func (m *Module) initFault(err error) error {
 		return scriptFault(e)
 	}
 	f := e.Fault()
+	if e.Reason == Unavailable || e.Reason == Canceled { // nothing is wrong with it
+		return f
+	}
 	return &fault.Error{Kind: fault.Validation, Message: "The module fails to initialise: " + f.Message, Err: err, Trace: e.Stack}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func TestLoadShares(t *testing.T) {
-	e := newEngine(t, engine.Config{CompileWorkers: 2})
+	e := newEngine(t, engine.Config{})
 	wasm := mustGuest(t, "echo")
 	modules := make([]*engine.Module, 8)
 	var wg sync.WaitGroup
@@ -82,6 +82,73 @@ func TestLoadRefuses(t *testing.T) {
 	}
 	if n := e.Live(); n != 0 {
 		t.Errorf("%d instances are left", n)
+	}
+}
+
+// An endless initialisation takes what it may, and nobody's time but its own: whoever
+// loads something else meanwhile need not wait. It is not tried again at once.
+func TestEndlessInitialisation(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	e := newEngine(t, engine.Config{Init: engine.Limits{Fuel: 50_000_000}, Imports: []engine.Import{waitImport(entered, leave)}})
+	wasm, err := wasmtest.Assemble(`(module (import "host" "wait" (func $wait)) (func (export "armature_warm") (call $wait) (loop $l (br $l))))`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := make(chan error)
+	go func() {
+		_, err := e.Load(t.Context(), wasm)
+		failed <- err
+	}()
+	<-entered
+	load(t, e, waitGuest(t)) // of the same party
+	close(leave)
+	first := <-failed
+	if fault.KindOf(first) != fault.Validation || !strings.Contains(fault.From(first).Message, "out of fuel") {
+		t.Fatal("an endless initialisation:", first)
+	}
+	if _, err := e.Load(t.Context(), wasm); err != first { // it would wait to be entered
+		t.Errorf("again: %v, want %v", err, first)
+	}
+}
+
+// The time that a module has to initialise itself is its own: however long others have
+// the slots, it does not fail for that.
+func TestInitialisationMayWait(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	e := newEngine(t, engine.Config{Slots: 1, Init: engine.Limits{Wall: 20 * time.Millisecond}, Imports: []engine.Import{
+		{Module: "host", Name: "hold", Fn: func(*engine.Call, []uint64) { close(entered); <-leave }}, // not Blocking: it keeps its slot
+	}})
+	long := `(local i32) (loop $l (br_if $l (i32.lt_u (local.tee 0 (i32.add (local.get 0) (i32.const 1))) (i32.const 1000000))))`
+	assemble := func(src string) []byte {
+		wasm, err := wasmtest.Assemble(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return wasm
+	}
+	m := load(t, e, assemble(`(module (import "host" "hold" (func $hold)) (func (export "run") `+long+` (call $hold)))`))
+	done := make(chan error, 2)
+	go func() {
+		_, err := m.Call(context.Background(), &engine.Call{Export: "run", Party: "a"})
+		done <- err
+	}()
+	<-entered
+	go func() {
+		m, err := e.LoadFor(t.Context(), "b", assemble(`(module (func (export "_initialize") `+long+`))`))
+		if err == nil {
+			m.Release()
+		}
+		done <- err
+	}()
+	for e.Waiting() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(30 * time.Millisecond) // longer than it has by itself
+	close(leave)
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"armature/runtime/abi"
-	"armature/runtime/engine/internal/rewrite"
+	"armature/runtime/internal/rewrite"
 )
 
 // quantum is how much fuel a guest gets at a time, about a quarter of a
@@ -120,7 +120,11 @@ func (c *Call) enterTurn() {
 
 // entered ends a wait for a slot, and the call if there is none for it.
 func (c *Call) entered(began time.Time, got bool) {
-	c.usage.Queued += time.Since(began)
+	waited := time.Since(began)
+	c.usage.Queued += waited
+	if c.unhurried {
+		c.deadline = c.deadline.Add(waited)
+	}
 	if !got {
 		c.checkTime()
 		c.stop(Canceled, "")
@@ -129,7 +133,12 @@ func (c *Call) entered(began time.Time, got bool) {
 }
 
 // done ends the wait for a slot.
-func (c *Call) done() <-chan struct{} { return c.Context().Done() }
+func (c *Call) done() <-chan struct{} {
+	if c.unhurried {
+		return c.base.Done()
+	}
+	return c.Context().Done()
+}
 
 func (c *Call) leaveTurn() {
 	if c.turn.held {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -11,7 +10,8 @@ import (
 
 	"armature/core/account"
 	"armature/runtime/abi"
-	"armature/runtime/engine/internal/rewrite"
+	"armature/runtime/compile"
+	"armature/runtime/internal/rewrite"
 )
 
 // ImportName names one imported function.
@@ -38,6 +38,7 @@ type Module struct {
 	loading     *loading
 	hash        string
 	size        int
+	held        *compile.Code   // given back when nothing is left of it
 	code        *rewrite.Module // what runs
 	imports     []rewrite.Func  // what it declares; those of a script are a description
 	custom      []rewrite.Custom
@@ -57,10 +58,10 @@ type Module struct {
 	freed   chan struct{} // closed when nothing is left of it
 }
 
-func newModule(e *Engine, hash string, size int, code *rewrite.Module) *Module {
+func newModule(e *Engine, code *compile.Code) *Module {
 	m := &Module{
-		engine: e, hash: hash, size: size, code: code, reason: strings.Join(code.Unrestorable, "; "),
-		imports: code.Imports, custom: code.Custom,
+		engine: e, hash: code.Hash, size: code.Size, held: code, code: &code.Module, reason: strings.Join(code.Unrestorable, "; "),
+		imports: code.Imports, custom: code.Custom, compiled: code.Compiled,
 		exports: map[string]Export{}, pool: newPool(), freed: make(chan struct{}),
 	}
 	if e.cfg.Birth != nil {
@@ -97,10 +98,8 @@ func (m *Module) retire() {
 
 func (m *Module) freeWhenEmpty() {
 	<-m.pool.empty
-	if m.compiled != nil && m.interpreter == nil {
-		_ = m.compiled.Close(context.Background())
-	}
 	m.engine.idle.Give(account.Plugin, m.charged)
+	m.held.Release()
 	if err := m.snapshot.close(); err != nil {
 		m.engine.log.Error("free a snapshot", "module", m.hash, "err", err)
 	}

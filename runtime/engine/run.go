@@ -85,7 +85,7 @@ func (m *Module) acquire(ctx context.Context, c *Call) (*instance, error) {
 	if m.snapshot != nil {
 		in, err = m.newInstance(ctx, m.snapshot)
 	} else {
-		in, c.prepaid, err = m.newInitialised(ctx, c.limits)
+		in, c.prepaid, err = m.newInitialised(ctx, &Call{Limits: c.limits, Party: c.turn.party})
 	}
 	if err != nil {
 		m.pool.gone()

@@ -9,7 +9,7 @@ import (
 
 	"armature/runtime/abi"
 	"armature/runtime/engine/internal/linear"
-	"armature/runtime/engine/internal/rewrite"
+	"armature/runtime/internal/rewrite"
 )
 
 // snapshot is a module's state after its own initialisation.
@@ -20,8 +20,8 @@ type snapshot struct {
 }
 
 // takeSnapshot initialises a first instance and freezes what it became.
-func (m *Module) takeSnapshot(ctx context.Context) (*snapshot, error) {
-	in, _, err := m.newInitialised(ctx, m.engine.cfg.Init)
+func (m *Module) takeSnapshot(ctx context.Context, party string) (*snapshot, error) {
+	in, _, err := m.newInitialised(ctx, m.birthCall(party))
 	if err != nil {
 		return nil, err
 	}
@@ -50,27 +50,33 @@ func (s *snapshot) close() error {
 	return s.image.Close()
 }
 
+// birthCall is the call in which a module initialises itself while it is loaded. That
+// is not to fail because others are busy, so their turns do not count.
+func (m *Module) birthCall(party string) *Call {
+	return &Call{Limits: m.engine.cfg.Init, Party: party, unhurried: true}
+}
+
 // newInitialised makes an instance without a snapshot: data segments, start
 // function, _initialize and armature_warm, in that order. It also returns the
 // fuel that took.
-func (m *Module) newInitialised(ctx context.Context, limits Limits) (in *instance, fuel uint64, err error) {
+func (m *Module) newInitialised(ctx context.Context, c *Call) (in *instance, fuel uint64, err error) {
 	if in, err = m.newInstance(ctx, nil); err != nil {
 		return nil, 0, err
 	}
-	if fuel, err = in.initialise(ctx, limits); err != nil {
+	if fuel, err = in.initialise(ctx, c); err != nil {
 		in.close()
 		return nil, fuel, err
 	}
 	return in, fuel, nil
 }
 
-func (in *instance) initialise(ctx context.Context, limits Limits) (fuel uint64, err error) {
+func (in *instance) initialise(ctx context.Context, c *Call) (fuel uint64, err error) {
 	for i, d := range in.module.code.Data {
 		if !in.mem.Write(d.Offset, d.Bytes) {
 			return 0, &Error{Reason: Trap, Export: "initialisation", Detail: fmt.Sprintf("data segment %d does not fit the memory", i)}
 		}
 	}
-	c := &Call{warm: true, Limits: limits, Senses: in.module.birth.senses(), OnOutput: in.module.engine.logInit}
+	c.warm, c.Senses, c.OnOutput = true, in.module.birth.senses(), in.module.engine.logInit
 	c.begin(ctx, in.module)
 	defer c.end()
 	in.begin(c)

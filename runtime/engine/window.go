@@ -58,7 +58,7 @@ type dialect struct {
 func (e *Engine) linkDialects(ctx context.Context) error {
 	for _, d := range e.cfg.Dialects {
 		over, binary := d.Window()
-		compiled, err := e.compileCached(ctx, binary)
+		compiled, err := e.code.OwnSmall(ctx, binary)
 		if err != nil {
 			return fmt.Errorf("the window of %s: %w", d.Name(), err)
 		}

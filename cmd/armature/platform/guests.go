@@ -25,8 +25,11 @@ import (
 	"armature/runtime/hostapi"
 )
 
-// ReadCommand is the command by which a server starts itself to read a script.
-const ReadCommand = "read"
+// The commands by which a server starts itself: to read a script, and to compile a module.
+const (
+	ReadCommand    = "read"
+	CompileCommand = "compile"
+)
 
 // Guests is what runs plugins, and where they come from. It satisfies tenant.Plugins.
 type Guests struct {

@@ -37,7 +37,7 @@ func Command(in *installation.Installation) *cobra.Command {
 		cmd.AddCommand(untilHangup(c))
 	}
 	cmd.AddCommand(pluginbuild.AuthorCommands(in.Terminal)...)
-	cmd.AddCommand(a.inspectCommand(), a.installCommand(), a.listCommand(), a.logsCommand(), a.runCommand(), a.replayCommand(), a.readCommand())
+	cmd.AddCommand(a.inspectCommand(), a.installCommand(), a.listCommand(), a.logsCommand(), a.runCommand(), a.replayCommand(), a.readCommand(), a.compileCommand())
 	cmd.AddCommand(a.manageCommands()...)
 	return cmd
 }

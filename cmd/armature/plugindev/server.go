@@ -157,7 +157,7 @@ func (st *ownStage) show(ctx context.Context, whole []byte, b *bundle.Bundle) ([
 	name := b.Manifest.Name
 	file := filepath.Join(st.folder, name+".wasm")
 	// Tried first, so that the folder never holds what does not load.
-	tried, err := st.p.Guests.Loader().Check(ctx, file, b)
+	tried, err := st.p.Guests.Shared().Check(ctx, file, b)
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func (b *Bench) Install(ctx context.Context, whole []byte, pl *bundle.Bundle) er
 		return err
 	}
 	// Tried first: what does not load is said, and not only logged.
-	tried, err := g.Loader().Check(ctx, file, pl)
+	tried, err := g.Shared().Check(ctx, file, pl)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental"
 
-	"armature/runtime/engine/internal/rewrite"
+	"armature/runtime/internal/rewrite"
 	"armature/runtime/wasmtest"
 )
 

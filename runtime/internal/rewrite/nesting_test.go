@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"armature/runtime/engine/internal/rewrite"
+	"armature/runtime/internal/rewrite"
 )
 
 // nestedModule is one function, or several, of n nested structures each.
