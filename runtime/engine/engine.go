@@ -36,7 +36,7 @@ type Config struct {
 	Defaults Limits // a call's limits where it names none
 	Maximum  Limits // what no call may exceed
 
-	Init Limits // of a module's own initialisation; default 2 s, and as much fuel
+	Init Limits // of a module's own initialisation; default 2 s worth of fuel, 6 s on the clock
 
 	Slots        int           // long-running guests at a time; default GOMAXPROCS-1, at least 1
 	MaxInstances int           // live instances of all modules; default 4096
@@ -64,7 +64,7 @@ func (c Config) withDefaults() Config {
 	c.Maximum.Memory = min(c.Maximum.Memory, 65535<<16)
 	c.Maximum.Fuel = min(c.Maximum.Fuel, 1<<42) // what the meter can hold
 	c.Maximum.Depth = min(c.Maximum.Depth, rewrite.MaxDepth)
-	c.Init = c.Init.Or(Limits{Fuel: 2 * perSecond, Wall: 2 * time.Second}).Or(c.Maximum).Min(c.Maximum)
+	c.Init = c.Init.Or(Limits{Fuel: 2 * perSecond, Wall: 6 * time.Second}).Or(c.Maximum).Min(c.Maximum)
 	c.Slots = or(c.Slots, max(runtime.GOMAXPROCS(0)-1, 1))
 	c.MaxModule = or(c.MaxModule, 64<<20)
 	c.MaxInstances = or(c.MaxInstances, 4096)
