@@ -24,7 +24,7 @@ func ExampleOpen() {
 		fmt.Println(err)
 		return
 	}
-	sources := loader.New(loader.Config{Engine: e}).Open(r.Shared())
+	sources := loader.New(loader.Config{Engine: e}).Open(r.Shared(), "")
 	err = sources.LoadFrom(ctx, "/plugins/shop.wasm", func() (*bundle.Bundle, error) {
 		module, err := wasmtest.Assemble(`(module (memory (export "memory") 1) (func (export "hello") (param i32)))`)
 		if err == nil {

@@ -24,7 +24,7 @@ func ExampleSources_Load() {
 		return
 	}
 	defer eng.Close(ctx)
-	sources := loader.New(loader.Config{Engine: eng}).Open(registry.New().Shared())
+	sources := loader.New(loader.Config{Engine: eng}).Open(registry.New().Shared(), "")
 
 	dir, err := os.MkdirTemp("", "plugins")
 	if err != nil {
