@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 
+	"armature/core/account"
 	"armature/core/fault"
 )
 
@@ -57,7 +58,12 @@ func (s *Service) shrink(ctx context.Context, d *Draft, b bounds) (*Draft, error
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	small, err := head.shrunk(f, b)
+	memory := account.From(ctx)
+	if err := memory.Take(ctx, account.Image, head.memory(b)); err != nil {
+		return nil, err
+	}
+	defer memory.Give(account.Image, head.memory(b))
+	small, err := head.shrunk(ctx, f, b)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +84,7 @@ type imageHead struct {
 	format        string // "png" or "jpeg"; empty: neither
 	width, height int    // pixels, as stored
 	turn          int    // EXIF orientation, 1 to 8
+	perPixel      int64  // bytes that decoding takes
 }
 
 func readImageHead(f *os.File) (imageHead, error) {
@@ -91,16 +98,15 @@ func readImageHead(f *os.File) (imageHead, error) {
 	h := imageHead{turn: 1}
 	var config image.Config
 	var err error
-	perPixel := int64(0)
 	switch {
 	case string(magic[:]) == "\x89PNG\r\n\x1a\n":
-		h.format, perPixel = "png", 16 // 16 bits a channel, and as much again for interlaced rows
+		h.format, h.perPixel = "png", 16 // 16 bits a channel, and as much again for interlaced rows
 		config, err = png.DecodeConfig(bufio.NewReader(f))
 	case magic[0] == 0xff && magic[1] == 0xd8:
 		scan := scanJPEG(bufio.NewReader(f))
-		h.format, h.turn, perPixel = "jpeg", scan.turn, 4
+		h.format, h.turn, h.perPixel = "jpeg", scan.turn, 4
 		if scan.progressive {
-			perPixel = 16 // all coefficients are kept until the last scan
+			h.perPixel = 16 // all coefficients are kept until the last scan
 		}
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return h, err
@@ -113,7 +119,7 @@ func readImageHead(f *os.File) (imageHead, error) {
 		return h, badImage(err)
 	}
 	h.width, h.height = config.Width, config.Height
-	if h.width <= 0 || h.height <= 0 || int64(h.width) > maxImage/perPixel/int64(h.height) {
+	if h.width <= 0 || h.height <= 0 || int64(h.width) > maxImage/h.perPixel/int64(h.height) {
 		return h, fault.Invalid("", "The image has too many pixels to be resized: %d x %d", h.width, h.height)
 	}
 	_, err = f.Seek(0, io.SeekStart)
@@ -145,15 +151,36 @@ func (h imageHead) target(b bounds) (width, height int) {
 	return max(1, int(float64(h.width)*scale+0.5)), max(1, int(float64(h.height)*scale+0.5))
 }
 
+// memory is how many bytes shrinking takes: the pixels as they are decoded, the small
+// ones twice, before and after they are turned, and what they are encoded into.
+func (h imageHead) memory(b bounds) int64 {
+	width, height := h.target(b)
+	return h.perPixel*int64(h.width)*int64(h.height) + 16*int64(width)*int64(height)
+}
+
+// wanted reads for a decoder as long as somebody waits for the image.
+type wanted struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (w wanted) Read(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.r.Read(p)
+}
+
 // shrunk decodes, scales, turns upright and encodes again. What is kept of the
 // original is its pixels: no position, no camera, no comment.
-func (h imageHead) shrunk(f *os.File, b bounds) ([]byte, error) {
-	var src image.Image
-	var err error
+func (h imageHead) shrunk(ctx context.Context, f *os.File, b bounds) ([]byte, error) {
+	decode := jpeg.Decode
 	if h.format == "png" {
-		src, err = png.Decode(bufio.NewReader(f))
-	} else {
-		src, err = jpeg.Decode(bufio.NewReader(f))
+		decode = png.Decode
+	}
+	src, err := decode(bufio.NewReader(wanted{ctx, f}))
+	if gone := ctx.Err(); gone != nil {
+		return nil, gone
 	}
 	if err != nil {
 		return nil, badImage(err)
@@ -162,7 +189,11 @@ func (h imageHead) shrunk(f *os.File, b bounds) ([]byte, error) {
 		return nil, badImage(errors.New("the size changed while it was read"))
 	}
 	width, height := h.target(b)
-	small := upright(scale(src, width, height), h.turn)
+	small, err := scale(ctx, src, width, height)
+	if err != nil {
+		return nil, err
+	}
+	small = upright(small, h.turn)
 	var out bytes.Buffer
 	if h.format == "png" {
 		err = png.Encode(&out, small)

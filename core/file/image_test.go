@@ -10,6 +10,8 @@ import (
 	"image/png"
 	"strings"
 	"testing"
+
+	"armature/core/account"
 )
 
 // picture has a red left and a blue right half, and a green corner at the top
@@ -82,6 +84,22 @@ func TestShrink(t *testing.T) {
 	s.upload("ann", "a.txt", "text", "optimize", "1").must(200)
 	s.upload("ann", "t.txt", "t", "optimize", "1").must(200)
 	s.upload("ann", "n.png", content, "optimize", "1", "max_width", "-1").fails(417, "DataError")
+}
+
+// TestImageMemory: what an image takes while it is made smaller is charged before it
+// is decoded, by the size that it says it has.
+func TestImageMemory(t *testing.T) {
+	s := newSite(t, "")
+	s.memory = account.New(8<<20, nil)
+	s.serve(t)
+	large, small := encoded(t, "jpeg", picture(1500, 1000)), encoded(t, "jpeg", picture(600, 400))
+	s.upload("ann", "large.jpg", large, "optimize", "1").fails(413, "RequestEntityTooLargeError")
+	s.upload("ann", "large.jpg", large).must(200)
+	before := s.memory.Stats().Peak
+	s.upload("ann", "small.jpg", small, "optimize", "1", "max_width", "100").must(200)
+	if stats := s.memory.Stats(); stats.Peak < before+600*400*4 || stats.Held[account.Image] != 0 {
+		t.Errorf("%+v, the peak before was %d", stats, before)
+	}
 }
 
 // TestColours: the halves stay where they were.

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"context"
 	"image"
 	"image/color"
 	"image/draw"
@@ -9,8 +10,8 @@ import (
 
 // scale shrinks an image: each pixel becomes the average of the area it covers,
 // by alpha-premultiplied colours. The source is read in strips, so that beside
-// it and the result nothing large is held.
-func scale(src image.Image, width, height int) *image.RGBA {
+// it and the result nothing large is held. The error is ctx's.
+func scale(ctx context.Context, src image.Image, width, height int) (*image.RGBA, error) {
 	b := src.Bounds()
 	columns := weigh(b.Dx(), width)
 	rows := weigh(b.Dy(), height)
@@ -20,6 +21,9 @@ func scale(src image.Image, width, height int) *image.RGBA {
 	total := make([]float32, 4*width) // one row of the result
 	read := -1
 	for y, area := range rows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		clear(total)
 		for n, weight := range area.weights {
 			if row := area.from + n; row != read {
@@ -36,7 +40,7 @@ func scale(src image.Image, width, height int) *image.RGBA {
 			out[i] = uint8(min(255, v+0.5))
 		}
 	}
-	return dst
+	return dst, nil
 }
 
 func shrinkRow(dst []float32, src []uint8, columns []area) {

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"armature/core/account"
 	"armature/core/doctype"
 	"armature/core/doctypes"
 	"armature/core/document"
@@ -55,6 +56,7 @@ type testSite struct {
 	files   *file.Service
 	storage *gateStorage
 	url     string
+	memory  *account.Account // nil: nobody keeps account
 
 	mu       sync.Mutex
 	settings map[string]string
@@ -133,7 +135,7 @@ func (s *testSite) serve(t testing.TB) {
 		Name: "test", Documents: s.docs, Store: s.store, Authenticate: authenticate, Raw: routes.Raw, Pages: routes.Page, MaxBody: 64 << 20,
 		Methods: method.New(method.Config{Table: table, Store: s.store, Documents: s.docs}),
 	}
-	server := httptest.NewServer(httpapi.New(httpapi.Config{Sites: oneSite{edge}}))
+	server := httptest.NewServer(httpapi.New(httpapi.Config{Sites: oneSite{edge}, Account: s.memory}))
 	t.Cleanup(server.Close)
 	s.url = server.URL
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"armature/core/account"
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/fault"
@@ -17,6 +18,10 @@ import (
 // maxMethodBody is the most bytes of a file that a method handles: a method gets
 // the file in memory.
 const maxMethodBody = 8 << 20
+
+// methodBodyFactor is how many times its length that takes until the method has it
+// as an argument.
+const methodBodyFactor = 4
 
 // MethodCall is a file given to a method instead of being stored.
 type MethodCall struct {
@@ -186,6 +191,9 @@ func (s *Service) callMethod(ctx context.Context, caller *identity.Caller, f *fo
 	if f.draft != nil {
 		if f.draft.Size > maxMethodBody {
 			return nil, tooLarge(maxMethodBody)
+		}
+		if err := account.From(ctx).Take(ctx, account.Body, methodBodyFactor*f.draft.Size); err != nil {
+			return nil, err
 		}
 		file, err := f.draft.Open()
 		if err != nil {
