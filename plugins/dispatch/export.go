@@ -74,6 +74,7 @@ func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]b
 	}
 	output := st.Output()
 	st.Free()
+	kept := x.replayable(limits, usage, err)
 	if err != nil {
 		err = failure(err)
 	} else if output != nil && (!utf8.Valid(output) || !json.Valid(output)) {
@@ -95,7 +96,7 @@ func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]b
 		x.log(call, usage, err)
 		if tape != nil && tape.Whole() {
 			c := x.record(call, input, tape, replay.OutcomeOf(output, usage, err))
-			c.Limits, c.Traffic = limits, bounds
+			c.Limits, c.Traffic = kept, bounds
 			c.Mask(passwords(call.Documents))
 			cfg.Failed(c)
 		}
@@ -186,6 +187,17 @@ func passwords(documents *document.Service) []string {
 		}
 	}
 	return names
+}
+
+// replayable are the limits with which a call ends where it has ended. One that has
+// used up its time before its fuel, which depends on the machine, gets as much fuel
+// as it has used.
+func (x *export) replayable(limits engine.Limits, usage engine.Usage, err error) engine.Limits {
+	var e *engine.Error
+	if errors.As(err, &e) && e.Reason == engine.OutOfFuel && usage.Fuel < x.module.Limits(limits).Fuel {
+		limits.Fuel = usage.Fuel - min(usage.Fuel, usage.Nested)
+	}
+	return limits
 }
 
 func (x *export) record(call *method.Call, input []byte, tape *hostapi.Tape, outcome replay.Outcome) *replay.Call {

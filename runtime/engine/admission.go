@@ -7,9 +7,9 @@ import (
 )
 
 // admission keeps long-running guests from taking every core, and one party's from
-// taking every slot. A call needs a slot from its first interruption on, so short
+// taking every slot. A call needs a slot once it has used turnFuel, so short
 // calls, nearly all of them, never come here; a call that holds a slot passes it
-// on at its next interruption when others wait, and gives it up while it waits
+// on after as much again when others wait, and gives it up while it waits
 // for something itself.
 //
 // A slot goes to the party that holds the fewest; among those, to the one that

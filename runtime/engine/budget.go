@@ -27,6 +27,7 @@ func (c *Call) begin(ctx context.Context, m *Module) {
 	}
 	p := c.Parent
 	c.turn, c.nesting = p.turn, p.nesting+1
+	c.processorBefore = c.turn.processor.spent
 	c.limits.Fuel = min(c.limits.Fuel, p.fuelLeft())
 	if p.deadline.Before(c.deadline) {
 		c.deadline, c.overdue = p.deadline, p.overdue

@@ -62,6 +62,8 @@ type Call struct {
 	turn         *turn
 	own          turn
 	nesting      int
+
+	processorBefore time.Duration // what the chain had used when the call began
 }
 
 // Senses stands between a guest and the clock and randomness of WASI, so that a

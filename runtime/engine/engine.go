@@ -36,6 +36,11 @@ type Config struct {
 	Defaults Limits // a call's limits where it names none
 	Maximum  Limits // what no call may exceed
 
+	// ProcessorTime has a call end once it has used as much time of processors as its
+	// fuel is taken for, be it that it works slower than others. A call that is
+	// repeated elsewhere then need not end where it did.
+	ProcessorTime bool
+
 	Init Limits // of a module's own initialisation; default 2 s worth of fuel, 6 s on the clock
 
 	Slots        int           // long-running guests at a time; default GOMAXPROCS-1, at least 1

@@ -50,7 +50,7 @@ func TestFairBetweenParties(t *testing.T) {
 		t.Run(fmt.Sprint(slots, " slots"), func(t *testing.T) {
 			e := newEngine(t, engine.Config{Slots: slots})
 			m := load(t, e, misbehaving(t))
-			// A quantum is a million, so a call takes sixty turns.
+			// A turn is a million, so a call takes sixty.
 			spin := func(party string) (engine.Usage, error) {
 				return m.Call(t.Context(), &engine.Call{Export: "spin", Party: party, Limits: engine.Limits{Fuel: 60_000_000, Wall: time.Minute}})
 			}

@@ -33,8 +33,9 @@ type instance struct {
 	funcs    map[string]api.Function // each with its own stack, made on first use
 
 	call      *Call
-	spent     int64 // fuel of finished quanta
-	given     int64 // fuel at the start of this one
+	spent     int64  // fuel of finished quanta
+	given     int64  // fuel at the start of this one
+	turned    uint64 // what the call had used when others ran last
 	stack     [2]uint64
 	args      [maxInvoke]uint64 // and result of Call.Invoke
 	stdout    lines

@@ -11,10 +11,17 @@ import (
 	"armature/runtime/internal/rewrite"
 )
 
-// quantum is how much fuel a guest gets at a time, about a quarter of a
-// millisecond of work. Between two interruptions nothing can stop it, the
-// garbage collector included.
-const quantum = 1_000_000
+// quantum is how much fuel a guest gets at a time: 60 microseconds of work as methods
+// do it, half a millisecond of a tight loop of slow instructions. Between two
+// interruptions nothing can stop it, the garbage collector included. It is the same
+// for all, so that a call that is repeated is interrupted in the same places.
+const quantum = 250_000
+
+// A call takes its turn, or passes it on, after so much fuel, or so much time.
+const (
+	turnFuel = 1_000_000
+	turnTime = 500 * time.Microsecond
+)
 
 // maxNesting bounds calls from module to module.
 const maxNesting = 8
@@ -34,7 +41,7 @@ func (e *Engine) linkYield(ctx context.Context) error {
 
 // startMeter gives a call its first fuel.
 func (in *instance) startMeter(c *Call) {
-	in.spent = int64(c.prepaid)
+	in.spent, in.turned = int64(c.prepaid), 0
 	in.refill(int64(min(c.limits.Fuel-min(c.limits.Fuel, c.prepaid), quantum)), uint64(c.limits.Depth))
 }
 
@@ -61,20 +68,26 @@ func (in *instance) yield() {
 	if used >= c.limits.Fuel {
 		c.stop(OutOfFuel, "%d units", c.limits.Fuel)
 	}
-	c.checkTime()
-	c.takeTurn()
+	now := c.checkTime()
+	c.checkProcessor(now, used)
+	if used-in.turned >= turnFuel || c.turn.held && now.Sub(c.turn.since) >= turnTime {
+		in.turned = used
+		c.takeTurn()
+	}
 	in.spent = int64(used)
 	in.refill(int64(min(c.limits.Fuel-used, quantum)), meter&rewrite.MaxDepth)
 }
 
-// checkTime ends the call when its time is up or its caller is gone.
-func (c *Call) checkTime() {
+// checkTime ends the call when its time is up or its caller is gone. It returns
+// what it takes for now.
+func (c *Call) checkTime() (now time.Time) {
 	if err := c.base.Err(); err != nil && err != context.DeadlineExceeded {
 		panic(&abort{reason: Canceled, err: err})
 	}
-	if !time.Now().Before(c.deadline) {
+	if now = time.Now(); !now.Before(c.deadline) {
 		panic(&abort{reason: Deadline, detail: c.allowed(), err: context.DeadlineExceeded})
 	}
+	return now
 }
 
 // allowed is what the deadline is about.
@@ -95,12 +108,15 @@ func (c *Call) Overdue() *Error {
 type turn struct {
 	party     string // whose calls the chain shares slots with
 	held, had bool
+	since     time.Time // when it last let others run
+	processor processor
 }
 
 // takeTurn takes a slot, or passes it on when others wait, and lets the Go
 // scheduler run something else.
 func (c *Call) takeTurn() {
 	a := c.module.engine.admission
+	counted := c.turn.processor.stop()
 	switch {
 	case !c.turn.held:
 		c.enterTurn()
@@ -110,6 +126,10 @@ func (c *Call) takeTurn() {
 		c.entered(began, a.pass(c.turn.party, c))
 	default:
 		runtime.Gosched()
+	}
+	c.turn.since = time.Now()
+	if counted {
+		c.turn.processor.start()
 	}
 }
 
@@ -151,10 +171,14 @@ func (c *Call) leaveTurn() {
 // other guests. Host functions that do I/O use it.
 func (c *Call) Blocking(fn func()) {
 	held := c.turn.held
+	counted := c.turn.processor.stop()
 	c.leaveTurn()
 	fn()
 	if held && !c.turn.held {
 		c.enterTurn()
+	}
+	if counted {
+		c.turn.processor.start()
 	}
 }
 

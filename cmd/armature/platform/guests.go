@@ -84,6 +84,7 @@ func openGuests(ctx context.Context, layout sites.Layout, o Options, log *slog.L
 	}
 	cfg := EngineConfig(o.hosting(log))
 	cfg.CacheDir, cfg.Logger, cfg.Account = layout.Cache(), log, o.Account
+	cfg.ProcessorTime = o.Test == nil // a test ends where it does elsewhere
 	if o.Cache != "" {
 		cfg.CacheDir = o.Cache
 	}
