@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -29,6 +30,7 @@ type Config struct {
 	Access  *accesslog.Log                  // gets a line for every request; nil: none is written
 	Meter   Meter                           // counts requests; nil: nobody does
 	Tracer  trace.Tracer                    // follows requests; nil: nobody does
+	Label   bool                            // contexts say whose request they are of (trace.Request)
 	Account *account.Account                // of the memory that requests take; nil: nobody keeps one
 	Now     func() time.Time                // nil: time.Now; for durations and limits
 }
@@ -48,7 +50,7 @@ func New(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &server{sites: c.Sites, proxies: c.Proxies, ready: c.Ready, log: c.Logger, access: c.Access, meter: c.Meter, tracer: c.Tracer, account: c.Account, now: c.Now}
+	return &server{sites: c.Sites, proxies: c.Proxies, ready: c.Ready, log: c.Logger, access: c.Access, meter: c.Meter, tracer: c.Tracer, label: c.Label, account: c.Account, now: c.Now}
 }
 
 type server struct {
@@ -59,6 +61,7 @@ type server struct {
 	access  *accesslog.Log
 	meter   Meter
 	tracer  trace.Tracer
+	label   bool
 	account *account.Account
 	now     func() time.Time
 }
@@ -120,6 +123,9 @@ func (x *exchange) run() error {
 	handle, err := x.handler()
 	if err != nil {
 		return err
+	}
+	if x.server.label {
+		x.ctx = trace.WithRequest(x.ctx, trace.Request{ID: x.id, Action: cmp.Or(x.path, x.route.kind.String())})
 	}
 	if x.leavesCredentials() {
 		x.caller = anonymous // the old form with a large body has asked already

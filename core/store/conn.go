@@ -65,6 +65,9 @@ func (s *Store) exec(ctx context.Context, c conn, st *statement, args []any) (in
 		return 0, err
 	}
 	w := s.watch(ctx, st)
+	if s.engine.comments {
+		st = commented(ctx, st)
+	}
 	n, err := c.exec(ctx, st, args)
 	w.done(args)
 	return n, err
@@ -79,6 +82,9 @@ func (s *Store) query(ctx context.Context, c conn, st *statement, args []any, fn
 		return err
 	}
 	w := s.watch(ctx, st)
+	if s.engine.comments {
+		st = commented(ctx, st)
+	}
 	err := c.query(ctx, st, args, charged(ctx, fn))
 	w.done(args)
 	return err

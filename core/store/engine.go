@@ -48,6 +48,7 @@ type engine struct {
 	alterType   bool // a column's type can be widened in place
 	races       bool // transactions run beside each other, and may lose
 	turns       int  // tables to lock for a turn
+	comments    bool // statements say for whom they run
 	lockTimeout bool // DDL waits for locks only as long as it is told
 	indexNulls  bool // an index says where NULL sorts
 

@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -63,17 +62,17 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 	if schema == "" {
 		schema = defaultSchema
 	}
-	config, err := postgresConfig(dsn, schema)
+	server, err := parsePostgres(dsn, schema)
 	if err != nil {
 		return nil, err
 	}
 	b := newPostgresBackend(schema, writers, o)
-	b.connect(config, writers, o)
+	b.connect(server, writers, o)
 	e := postgresEngine
 	e.collate, err = b.prepareSchema(ctx)
 	if meetsPooler(err) {
 		if err = b.close(); err == nil {
-			b.connectPooled(config, writers, o)
+			b.connectPooled(server, writers, o)
 			e.collate, err = b.prepareSchema(ctx)
 		}
 	}
@@ -81,6 +80,7 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 		err = fmt.Errorf("open PostgreSQL schema %s: %w", schema, err)
 		return nil, errors.Join((&Store{backend: b}).explain(err, nil, ""), b.close())
 	}
+	e.comments = server.comments
 	return newStore(ctx, e, bun.NewDB(b.writes, pgdialect.New()), b, o)
 }
 
@@ -96,62 +96,13 @@ func newPostgresBackend(schema string, writers int, o Options) *postgresBackend 
 }
 
 // connect makes the pools, of connections that are the server's own.
-func (b *postgresBackend) connect(config *pgx.ConnConfig, writers int, o Options) {
-	b.writes = postgresPool(config, writers, o, stdlib.OptionAfterConnect(asksForSerializable))
-	planned := config.Copy()
-	planned.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
-	b.lists = postgresPool(planned, o.MaxConns, o)
-	generic := config.Copy()
-	generic.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+func (b *postgresBackend) connect(server *postgresServer, writers int, o Options) {
+	b.writes = server.pool(writers, o, stdlib.OptionAfterConnect(asksForSerializable))
+	b.lists = server.with(map[string]string{"plan_cache_mode": "force_custom_plan"}).pool(o.MaxConns, o)
 	// An index serves what it keeps plans for; what the planner thinks of values
 	// that it has not seen must not lead it to read whole tables.
-	generic.RuntimeParams["enable_seqscan"] = "off"
-	b.kept = postgresPool(generic, 2*o.MaxConns, o)
-}
-
-func postgresConfig(dsn, schema string) (*pgx.ConnConfig, error) {
-	config, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		return nil, fmt.Errorf("open PostgreSQL: %w", err) // pgx leaves the password out
-	}
-	config.StatementCacheCapacity = 128 // a prepared statement costs the server some 40 kB
-	// A peer that is gone is noticed after half a minute, not after two hours.
-	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAliveConfig: net.KeepAliveConfig{
-		Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}}
-	config.DialFunc = dialer.DialContext
-	limits := map[string]string{
-		"application_name":                    "armature",
-		"statement_timeout":                   "30s",
-		"idle_in_transaction_session_timeout": "10s",
-		"lock_timeout":                        "5s",
-	}
-	for name, value := range limits {
-		if _, set := config.RuntimeParams[name]; !set {
-			config.RuntimeParams[name] = value
-		}
-	}
-	config.RuntimeParams[searchPath] = pgx.Identifier{schema}.Sanitize()
-	config.RuntimeParams["DateStyle"] = "ISO"
-	// Compiling a statement takes longer than any that the platform sends.
-	if _, said := config.RuntimeParams["jit"]; !said {
-		config.RuntimeParams["jit"] = "off"
-	}
-	return config, nil
-}
-
-func postgresPool(config *pgx.ConnConfig, conns int, o Options, more ...stdlib.OptionOpenDB) *sql.DB {
-	connector := stdlib.GetConnector(*config, append(more, stdlib.OptionResetSession(stillThere))...)
-	var db *sql.DB
-	if o.Budget != nil {
-		db = o.Budget.openPool(connector, conns, o.WriteWait)
-	} else {
-		db = sql.OpenDB(connector)
-	}
-	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(conns)
-	db.SetConnMaxIdleTime(time.Minute)
-	db.SetConnMaxLifetime(30 * time.Minute)
-	return db
+	generic := map[string]string{"plan_cache_mode": "force_generic_plan", "enable_seqscan": "off"}
+	b.kept = server.with(generic).pool(2*o.MaxConns, o)
 }
 
 // stillThere has the pool drop a connection that the server has ended while it
@@ -323,7 +274,7 @@ func (b *postgresBackend) exec(ctx context.Context, st *statement, args []any) (
 		})
 		return n, err
 	}
-	return affected(b.writes.ExecContext(ctx, st.text, args...))
+	return affected(b.writes.ExecContext(ctx, st.text, st.execArgs(args)...))
 }
 
 func (b *postgresBackend) diagnose(err error) diagnosis { return diagnosePostgres(err) }

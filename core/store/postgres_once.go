@@ -20,7 +20,7 @@ func (o postgresOnce) exec(ctx context.Context, st *statement, args []any) (n in
 			return 0, err
 		}
 		err = native(c, func(c *pgx.Conn) error {
-			n, err = execAlone(ctx, c, st.text, args)
+			n, err = execAlone(ctx, c, st, args)
 			return err
 		})
 		_ = c.Close() // gives it back, which cannot fail
@@ -41,8 +41,8 @@ func asksForSerializable(ctx context.Context, c *pgx.Conn) error {
 }
 
 // execAlone runs a statement by itself.
-func execAlone(ctx context.Context, c *pgx.Conn, text string, args []any) (int64, error) {
-	tag, err := c.Exec(ctx, text, args...)
+func execAlone(ctx context.Context, c *pgx.Conn, st *statement, args []any) (int64, error) {
+	tag, err := c.Exec(ctx, st.text, st.execArgs(args)...)
 	return tag.RowsAffected(), outcomeOf(err)
 }
 

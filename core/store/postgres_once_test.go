@@ -15,7 +15,7 @@ func TestLoneWriteIsSerializable(t *testing.T) {
 	}
 	defer held.Close()
 	err = native(held, func(c *pgx.Conn) error {
-		exec := func(text string) (int64, error) { return execAlone(t.Context(), c, text, []any{"x"}) }
+		exec := func(text string) (int64, error) { return execAlone(t.Context(), c, &statement{text: text}, []any{"x"}) }
 		if _, err := c.Exec(t.Context(), "CREATE TEMPORARY TABLE seen (level text)"); err != nil {
 			return err
 		}

@@ -58,12 +58,12 @@ func perTransaction(config *pgx.ConnConfig) (settings string) {
 }
 
 // connectPooled makes the pools anew, of connections to a pooler.
-func (b *postgresBackend) connectPooled(config *pgx.ConnConfig, writers int, o Options) {
-	config = config.Copy()
-	b.pooled = perTransaction(config)
-	b.writes = postgresPool(config, writers, o)
-	b.lists = postgresPool(config, o.MaxConns, o)
-	b.kept = postgresPool(config, 2*o.MaxConns, o)
+func (b *postgresBackend) connectPooled(server *postgresServer, writers int, o Options) {
+	server = server.with(nil)
+	b.pooled = perTransaction(server.config)
+	b.writes = server.pool(writers, o)
+	b.lists = server.pool(o.MaxConns, o)
+	b.kept = server.pool(2*o.MaxConns, o)
 }
 
 // queryPooled runs a statement by itself, as query does.

@@ -29,8 +29,11 @@ func (b *postgresBackend) query(ctx context.Context, st *statement, args []any, 
 		return b.queryPooled(ctx, st, args, fn)
 	}
 	mode := pgx.QueryExecModeCacheStatement
-	if st.fleeting {
+	switch {
+	case st.fleeting:
 		mode = pgx.QueryExecModeExec
+	case st.passing:
+		mode = pgx.QueryExecModeDescribeExec
 	}
 	for n := 1; ; n++ {
 		rows := 0

@@ -93,6 +93,8 @@ func (t *postgresTx) query(ctx context.Context, st *statement, args []any, fn ro
 	switch {
 	case st.fleeting:
 		mode = pgx.QueryExecModeExec
+	case st.passing:
+		mode = pgx.QueryExecModeDescribeExec
 	case st.list && !st.planned, t.b.pooled != "": // planned for its arguments, as on the handle for lists
 		mode = pgx.QueryExecModeCacheDescribe
 	}
@@ -100,11 +102,20 @@ func (t *postgresTx) query(ctx context.Context, st *statement, args []any, fn ro
 }
 
 func (t *postgresTx) exec(ctx context.Context, st *statement, args []any) (int64, error) {
-	if st.fleeting { // preparing it would push out a statement that comes again
-		args = append([]any{pgx.QueryExecModeExec}, args...)
-	}
-	tag, err := t.native.Exec(ctx, st.text, args...)
+	tag, err := t.native.Exec(ctx, st.text, st.execArgs(args)...)
 	return tag.RowsAffected(), err
+}
+
+// execArgs are the arguments of a statement that returns no rows, with how it is run in
+// front where that is not as the connection is used to.
+func (st *statement) execArgs(args []any) []any {
+	switch {
+	case st.fleeting: // preparing it would push out a statement that comes again
+		return append([]any{pgx.QueryExecModeExec}, args...)
+	case st.passing:
+		return append([]any{pgx.QueryExecModeDescribeExec}, args...)
+	}
+	return args
 }
 
 // commit tells a commit that failed from one whose answer was lost. What the

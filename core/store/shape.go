@@ -20,6 +20,7 @@ type statement struct {
 
 	seeks    seeks
 	fleeting bool // run once: not worth preparing
+	passing  bool // the text is one run's, what it is of is not: described each time
 
 	worst atomic.Int64 // how long the longest of the last thousands of runs took, in ns; 0: none ran
 }

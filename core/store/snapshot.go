@@ -185,12 +185,12 @@ func SchemasWith(ctx context.Context, url, prefix, table string) (schemas []stri
 // withPostgres runs fn in a transaction on a connection of its own, behind a pooler or
 // not.
 func withPostgres(ctx context.Context, url string, fn func(bun.IDB) error) error {
-	config, err := postgresConfig(url, defaultSchema)
+	server, err := parsePostgres(url, defaultSchema)
 	if err != nil {
 		return err
 	}
-	settings := strings.TrimPrefix(perTransaction(config), "; ")
-	db := bun.NewDB(postgresPool(config, 1, Options{}), pgdialect.New())
+	settings := strings.TrimPrefix(perTransaction(server.config), "; ")
+	db := bun.NewDB(server.pool(1, Options{}), pgdialect.New())
 	err = db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.ExecContext(ctx, settings); err != nil {
 			return err

@@ -42,7 +42,7 @@ type Installation struct {
 func (in *Installation) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&in.Data, "data", "./data", "folder of everything the server keeps")
 	flags.BoolVar(&in.recreate, "recreate", false, "let a site whose database is missing begin with an empty one")
-	flags.StringVar(&in.Database, "database", "", "postgres:// URL; without it every site is a SQLite file")
+	flags.StringVar(&in.Database, "database", "", "postgres:// URL; without it every site is a SQLite file. It may say password_file=PATH\nor password_command=COMMAND, which are asked for each connection")
 	flags.StringVar(&in.Redis, "redis", "", "redis:// URL where several servers count rate limits together")
 	flags.StringVar(&in.Site, "site", site.Default, "the site that is meant")
 	flags.StringVar(&in.Publishers, "plugin-publishers", "", "public keys, separated by commas: plugins alone are taken that one of them\nhas signed; a site may ask for more")

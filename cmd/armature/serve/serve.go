@@ -23,6 +23,7 @@ import (
 	"armature/core/serve"
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/store"
 )
 
 // serving is the settings of serve.
@@ -169,7 +170,7 @@ func (g *group) serve(cmd *cobra.Command) error {
 	defer onHangup(func() { g.reload(cmd, server, out) })()
 	metrics.ShowAccount(p.Guests.Metrics.Registry, memory.Stats)
 	handler := httpapi.New(httpapi.Config{
-		Sites: p.Set, Account: memory, Proxies: proxies, Logger: log, Access: out.access, Meter: metrics.NewHTTP(p.Guests.Metrics.Registry), Tracer: tracer,
+		Sites: p.Set, Account: memory, Proxies: proxies, Logger: log, Access: out.access, Meter: metrics.NewHTTP(p.Guests.Metrics.Registry), Tracer: tracer, Label: store.HasComments(g.Database),
 		Ready: readyUntilDrained(p, server),
 	})
 	if err := g.Say(map[string]any{"address": server.Addr(), "url": server.URL()}, "armature serves %s", server.URL()); err != nil {

@@ -19,6 +19,8 @@ type Options struct {
 	Mode  string // session, transaction
 	Conns int    // to the server, at most
 
+	Password string // of everybody who connects; empty: nobody is asked for one
+
 	// Ignore are parameters of connections that it takes and leaves out, where it
 	// would refuse the connection.
 	Ignore []string
@@ -47,7 +49,11 @@ func Start(t testing.TB, database string, o Options) string {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	file := filepath.Join(dir, "pgbouncer.ini")
-	if err := os.WriteFile(file, []byte(o.config(u, address)), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(o.config(u, address, dir)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	users := fmt.Sprintf("%q %q\n", u.User.Username(), o.Password)
+	if err := os.WriteFile(filepath.Join(dir, "users"), []byte(users), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(dir, 0o755); err != nil {
@@ -103,7 +109,7 @@ func freeAddress(t testing.TB) string {
 	return l.Addr().String()
 }
 
-func (o Options) config(server *url.URL, address string) string {
+func (o Options) config(server *url.URL, address, dir string) string {
 	if o.Mode == "" {
 		o.Mode = "transaction"
 	}
@@ -113,7 +119,12 @@ func (o Options) config(server *url.URL, address string) string {
 	host, port, _ := net.SplitHostPort(address)
 	var b strings.Builder
 	fmt.Fprintf(&b, "[databases]\n* = host=%s port=%s user=%s\n", server.Hostname(), server.Port(), server.User.Username())
-	fmt.Fprintf(&b, "[pgbouncer]\nlisten_addr = %s\nlisten_port = %s\nunix_socket_dir =\nauth_type = any\n", host, port)
+	fmt.Fprintf(&b, "[pgbouncer]\nlisten_addr = %s\nlisten_port = %s\nunix_socket_dir =\n", host, port)
+	if o.Password == "" {
+		b.WriteString("auth_type = any\n")
+	} else {
+		fmt.Fprintf(&b, "auth_type = plain\nauth_file = %s\n", filepath.Join(dir, "users"))
+	}
 	fmt.Fprintf(&b, "pool_mode = %s\ndefault_pool_size = %d\nmax_client_conn = 2000\n", o.Mode, o.Conns)
 	if len(o.Ignore) > 0 {
 		fmt.Fprintf(&b, "ignore_startup_parameters = %s\n", strings.Join(o.Ignore, ", "))
