@@ -10,6 +10,14 @@ const (
 
 	maxLocals = 50_000
 
+	// What compiling one function takes, above all of memory, grows with its code, with
+	// its locals times its blocks, and with the targets of its branch tables: 2 MB of
+	// code, 4 million of the one or 200,000 of the other are 500 MiB to 1 GiB. Of what
+	// compilers make, the largest function has 80 KB, 110,000 and 3,100.
+	maxBody    = 1 << 20
+	maxPhis    = 2_000_000
+	maxTargets = 32_768
+
 	// Compiling takes time in proportion to the square of how deep a function's
 	// blocks are nested: 100,000, which are 300 KB, take three minutes. So a module
 	// may have so much of it, the sum of its functions' blocks times their greatest
@@ -97,6 +105,9 @@ func (m *module) deep(f *funcInfo) bool {
 
 func (m *module) scanBody(d *decoder, i int) {
 	f := &m.info[i]
+	if len(d.b) > maxBody {
+		fail("function %d has %d bytes of code; the limit is %d", i, len(d.b), maxBody)
+	}
 	f.locals = m.scanLocals(d, i)
 	f.code = d.at
 	f.weight = 1 + int64(f.locals)/16
@@ -122,6 +133,8 @@ type bodyScan struct {
 	f        *funcInfo
 	depth    int // open blocks, the function itself included
 	n, loops nesting
+	ways     int64 // by which control can come or go on, blocks among them
+	targets  int   // of branch tables
 }
 
 // control follows the blocks.
@@ -132,6 +145,7 @@ func (s *bodyScan) control(in *instr) {
 		m.blockType(in.blockType)
 		s.depth++
 		m.nest(&s.n, 1, s.depth)
+		s.way()
 	case opLoop:
 		m.blockType(in.blockType)
 		s.depth++
@@ -139,10 +153,12 @@ func (s *bodyScan) control(in *instr) {
 		d.open = append(d.open, openLoop{depth: s.depth})
 		m.nest(&s.n, 1, s.depth)
 		m.nest(&s.loops, loopWeight, len(d.open))
+		s.way()
 	case opElse:
 		if s.depth == 1 {
 			fail("code has an else without an if")
 		}
+		s.way()
 	case opEnd:
 		if n := len(d.open); n > 0 && d.open[n-1].depth == s.depth {
 			f.tight = f.tight || !d.open[n-1].calls
@@ -151,10 +167,22 @@ func (s *bodyScan) control(in *instr) {
 		s.depth--
 	case opBr, opBrIf:
 		checkLabel(in.a, s.depth)
+		s.way()
 	case opBrTable:
+		if s.targets += len(d.labels); s.targets > maxTargets {
+			fail("a function has branch tables with more than %d targets", maxTargets)
+		}
 		for _, l := range d.labels {
 			checkLabel(l, s.depth)
 		}
+	}
+}
+
+// way notes one more way by which control can come or go on: at each, the compiler
+// looks at every local.
+func (s *bodyScan) way() {
+	if s.ways++; s.ways*int64(s.f.locals) > maxPhis {
+		fail("a function has too many branches for its %d locals: build it with optimization", s.f.locals)
 	}
 }
 
