@@ -14,8 +14,12 @@ const (
 	strangerEighths = 2 // all requests to a site that have shown no credentials
 )
 
-// patience is how long who finds no memory waits for some, at most.
-const patience = time.Second
+// How long who finds no memory waits for some, at most: a request, and the work of the
+// process itself.
+const (
+	patience     = time.Second
+	workPatience = 30 * time.Second
+)
 
 // pressureEvery is how often those are asked who can do without some of theirs.
 const pressureEvery = 50 * time.Millisecond

@@ -204,6 +204,27 @@ func TestSpareIsAskedFirst(t *testing.T) {
 	})
 }
 
+// TestWorkWaits: work of the process waits for other work, and for longer than a
+// request.
+func TestWorkWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := account.New(total, nil)
+		work := a.Work()
+		take(t, work, work.Most())
+		come := make(chan error, 1)
+		go func() { come <- work.Take(t.Context(), account.Child, work.Most()) }()
+		time.Sleep(10 * time.Second)
+		work.Give(account.Body, work.Most())
+		synctest.Wait()
+		if err := <-come; err != nil {
+			t.Error(err)
+		}
+		if err := work.Take(t.Context(), account.Child, work.Most()+1); fault.KindOf(err) != fault.TooLarge {
+			t.Errorf("more than there can be: %v", err)
+		}
+	})
+}
+
 // TestOutsideIsTold: whoever bounds Go's heap hears what is held beside it.
 func TestOutsideIsTold(t *testing.T) {
 	var told []int64

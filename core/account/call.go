@@ -2,7 +2,9 @@ package account
 
 import (
 	"context"
+	"math"
 	"sync"
+	"time"
 
 	"armature/core/fault"
 )
@@ -15,6 +17,8 @@ type Call struct {
 	own      share
 	shares   shares // guarded by mu where they change
 	stranger bool
+	several  bool          // parts of it wait for each other, as those of one request do not
+	patience time.Duration // how long it waits for memory, at most
 
 	mu    sync.Mutex
 	held  [kinds]int64
@@ -30,7 +34,7 @@ func (a *Account) Begin(c *Call, siteName string, conn *Connection, stranger boo
 	if a == nil {
 		return
 	}
-	c.account, c.site = a, a.site(siteName)
+	c.account, c.site, c.patience = a, a.site(siteName), patience
 	c.own.most = a.part(callEighths)
 	c.shares = shares{&c.own, nil, nil, &c.site.share, &a.root}
 	if stranger {
@@ -41,15 +45,15 @@ func (a *Account) Begin(c *Call, siteName string, conn *Connection, stranger boo
 	}
 }
 
-// Work is a call of the process itself: what it holds counts for no site, and may be
-// as much as a site's.
+// Work is a call of the process itself: what it holds counts for no site, may be as
+// much as a site's, and is waited for longer, since no request may be made again.
 func (a *Account) Work() *Call {
 	if a == nil {
 		return nil
 	}
 	c := &Call{}
 	a.Begin(c, "", nil, false)
-	c.own.most = c.site.most
+	c.own.most, c.patience, c.several = c.site.most, workPatience, true
 	return c
 }
 
@@ -100,7 +104,7 @@ func (c *Call) Take(ctx context.Context, kind Kind, n int64) error {
 // charge takes n bytes of all shares.
 func (c *Call) charge(ctx context.Context, n int64) error {
 	a := c.account
-	if c.own.held.Load()+n > c.own.most {
+	if n > c.own.most || !c.several && c.own.held.Load()+n > c.own.most {
 		return fault.New(fault.TooLarge, "", "The request would take more memory than one may have, %d bytes", c.own.most)
 	}
 	if a.waiting.Load() == 0 && c.shares.add(n) == nil {
@@ -110,6 +114,15 @@ func (c *Call) charge(ctx context.Context, n int64) error {
 		return nil
 	}
 	return a.wait(ctx, c, n)
+}
+
+// Most is how much the call may hold; for one that is charged nothing, as much as
+// there can be.
+func (c *Call) Most() int64 {
+	if c == nil || c.account == nil {
+		return math.MaxInt64
+	}
+	return c.own.most
 }
 
 // Try is Take for who cannot wait; it reports whether there was memory.

@@ -34,7 +34,7 @@ func (a *Account) wait(ctx context.Context, c *Call, n int64) error {
 	a.waited.Add(1)
 	// Not all for as long: of those who hold a part of what they need and wait for the
 	// rest, one gives up first, and the others go on with what it held.
-	timer := time.NewTimer(patience/2 + rand.N(patience/2))
+	timer := time.NewTimer(c.patience/2 + rand.N(c.patience/2))
 	defer timer.Stop()
 	var err error
 	select {

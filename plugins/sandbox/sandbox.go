@@ -21,6 +21,7 @@ import (
 	"slices"
 	"time"
 
+	"armature/core/account"
 	"armature/plugins/bundle"
 	"armature/runtime/child"
 )
@@ -29,7 +30,7 @@ import (
 const (
 	maxTime   = 20 * time.Second // on the clock
 	maxCPU    = 20 * time.Second // of processors, of all its threads
-	maxMemory = 1 << 30          // bytes
+	maxMemory = 512 << 20        // bytes
 	maxStack  = 256 << 20        // bytes, of one goroutine
 )
 
@@ -40,14 +41,16 @@ const maxOutput = bundle.MaxSize + 1<<20
 
 // Reader reads bundles. It is safe for concurrent use.
 type Reader struct {
-	args  []string
-	slots chan struct{}
+	args   []string
+	slots  chan struct{}
+	memory *account.Call
 }
 
 // New makes a reader whose children are this program with the given arguments and
-// the path of a script behind them. They are to call Child.
-func New(args ...string) *Reader {
-	return &Reader{args: args, slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+// the path of a script behind them. They are to call Child. What they may take is
+// charged to memory; nil: to nobody.
+func New(memory *account.Call, args ...string) *Reader {
+	return &Reader{memory: memory, args: args, slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
 }
 
 // Read is bundle.Read, but that a script is read in a process of its own.
@@ -78,6 +81,11 @@ func (r *Reader) ask(ctx context.Context, path string) ([]byte, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	taken := min(maxMemory, r.memory.Most())
+	if err := r.memory.Take(ctx, account.Child, taken); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	defer r.memory.Give(account.Child, taken)
 	limited, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	out := &bounded{}

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 func reader(t *testing.T) *sandbox.Reader {
 	t.Helper()
-	return sandbox.New(childArgument)
+	return sandbox.New(nil, childArgument)
 }
 
 func write(t *testing.T, name, text string) string {

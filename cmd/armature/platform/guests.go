@@ -21,6 +21,7 @@ import (
 	"armature/plugins/meter"
 	"armature/plugins/sandbox"
 	"armature/plugins/supervisor"
+	"armature/runtime/compile"
 	"armature/runtime/engine"
 	"armature/runtime/hostapi"
 )
@@ -84,6 +85,7 @@ func openGuests(ctx context.Context, layout sites.Layout, o Options, log *slog.L
 	}
 	cfg := EngineConfig(o.hosting(log))
 	cfg.CacheDir, cfg.Logger, cfg.Account = layout.Cache(), log, o.Account
+	cfg.Compiler = compile.Charged(cfg.Compiler, o.Account.Work())
 	cfg.ProcessorTime = o.Test == nil // a test ends where it does elsewhere
 	if o.Cache != "" {
 		cfg.CacheDir = o.Cache
@@ -104,7 +106,7 @@ func openGuests(ctx context.Context, layout sites.Layout, o Options, log *slog.L
 		shared = layout.Plugins()
 	}
 	g.Supervisor, err = supervisor.New(supervisor.Config{
-		Engine: e, Folder: shared, Bundles: layout.Bundles(), Read: sandbox.New("plugin", ReadCommand).Read,
+		Engine: e, Folder: shared, Bundles: layout.Bundles(), Read: sandbox.New(o.Account.Work(), "plugin", ReadCommand).Read,
 		Publishers: o.publishers, FolderLimits: o.folderLimits, KV: o.store(), Meter: meter.New(g.Metrics.Registry),
 		Logger: log, Observer: o.observer,
 	})
