@@ -3,7 +3,8 @@
 // a bare server that sends the same statements with net/http and database/sql.
 // Both run in the same minute, in turns, on the same machine, so their ratio
 // means something where absolute numbers do not. What logging in and uploading
-// cost those who read meanwhile is the ratio to reading alone.
+// cost those who read meanwhile is the ratio to reading alone, and so
+// is what a site that takes all it can get costs another one.
 package main
 
 import (
@@ -29,6 +30,8 @@ type options struct {
 	sites     int // that sleep; 0: left out
 	rights    int // rows of the table that rights decide on; 0: left out
 	json      string
+
+	neighbours time.Duration // how long each row of theirs runs; 0: left out
 }
 
 func main() {
@@ -59,6 +62,7 @@ func runAll(ctx context.Context, args []string) error {
 	flags.IntVar(&o.large, "large", 1_000_000, "rows of the large table, for lists that must stay flat; 0 leaves it out")
 	flags.IntVar(&o.sites, "sites", 1000, "sites that sleep, for what they cost; 0 leaves it out")
 	flags.IntVar(&o.rights, "rights", 100_000, "rows of a table of which users see what their rights allow; 0 leaves it out")
+	flags.DurationVar(&o.neighbours, "neighbours", 2*time.Second, "how long each kind of hostility of another site runs; 0 leaves them out")
 	flags.StringVar(&o.json, "json", "", "file to write the numbers to")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -79,6 +83,18 @@ func runAll(ctx context.Context, args []string) error {
 		s.print(os.Stdout)
 	}
 	var reports []*report
+	beside := map[string]*neighbours{}
+	for _, database := range databases {
+		if o.neighbours == 0 {
+			break
+		}
+		n, err := measureNeighbours(ctx, o, database.name, database.url)
+		if err != nil {
+			return fmt.Errorf("neighbours: %w", err)
+		}
+		n.print(os.Stdout)
+		beside[database.name] = n
+	}
 	for _, database := range databases {
 		var seen *rights
 		if o.rights > 0 {
@@ -95,7 +111,7 @@ func runAll(ctx context.Context, args []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", database.name, err)
 		}
-		r.Rights = seen
+		r.Rights, r.Neighbours = seen, beside[database.name]
 		r.print(os.Stdout)
 		reports = append(reports, r)
 	}

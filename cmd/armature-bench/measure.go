@@ -173,8 +173,8 @@ func installPlugin(plugin, to string) error {
 }
 
 // keys gets credentials the way an operator does.
-func keys(env []string, server, user string) (string, error) {
-	cmd := exec.Command(server, "user", "keys", user)
+func keys(env []string, server, user string, more ...string) (string, error) {
+	cmd := exec.Command(server, append([]string{"user", "keys", user}, more...)...)
 	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.Output()
 	if err != nil {

@@ -22,7 +22,8 @@ type report struct {
 	Beside      []beside      `json:"beside"`
 	Large       int           `json:"large"` // rows of the large table
 	Growth      []growth      `json:"growth"`
-	Rights      *rights       `json:"rights"` // nil: left out
+	Rights      *rights       `json:"rights"`     // nil: left out
+	Neighbours  *neighbours   `json:"neighbours"` // nil: left out
 }
 
 // row is one case.
