@@ -38,7 +38,7 @@ func startPostgres(t *testing.T) *privatePostgres {
 	p.run(t, "initdb", "-D", p.data(), "-U", "armature", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	p.run(t, "pg_ctl", "-D", p.data(), "-w", "-t", "60", "-l", filepath.Join(p.dir, "log"), "start", "-o",
 		fmt.Sprintf("-c listen_addresses=%s -c port=%s -c unix_socket_directories=%s -c max_connections=100", host, port, p.dir))
-	t.Cleanup(func() { p.run(t, "pg_ctl", "-D", p.data(), "-w", "-m", "immediate", "stop") })
+	t.Cleanup(func() { p.stop(t) })
 	p.run(t, "createdb", "-h", host, "-p", port, "-U", "armature", "armature")
 	p.url = "postgres://armature@" + net.JoinHostPort(host, port) + "/armature?sslmode=disable"
 	return p
@@ -67,6 +67,14 @@ func (p *privatePostgres) run(t *testing.T, name string, args ...string) {
 	if err := cmd.Run(); err != nil {
 		text, _ := os.ReadFile(out.Name())
 		t.Fatalf("%s: %v\n%s", name, err, text)
+	}
+}
+
+// stop ends the server at once, if it runs.
+func (p *privatePostgres) stop(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(p.data(), "postmaster.pid")); err == nil {
+		p.run(t, "pg_ctl", "-D", p.data(), "-w", "-m", "immediate", "stop")
 	}
 }
 

@@ -19,6 +19,10 @@ type Options struct {
 	Mode  string // session, transaction
 	Conns int    // to the server, at most
 
+	// Patience is how many seconds a client waits for a connection to the server before it
+	// is told that there is none, and may ask another pooler; 0: two minutes.
+	Patience int
+
 	Password string // of everybody who connects; empty: nobody is asked for one
 
 	// Ignore are parameters of connections that it takes and leaves out, where it
@@ -126,6 +130,9 @@ func (o Options) config(server *url.URL, address, dir string) string {
 		fmt.Fprintf(&b, "auth_type = plain\nauth_file = %s\n", filepath.Join(dir, "users"))
 	}
 	fmt.Fprintf(&b, "pool_mode = %s\ndefault_pool_size = %d\nmax_client_conn = 2000\n", o.Mode, o.Conns)
+	if o.Patience > 0 {
+		fmt.Fprintf(&b, "query_wait_timeout = %d\nserver_login_retry = 1\n", o.Patience)
+	}
 	if len(o.Ignore) > 0 {
 		fmt.Fprintf(&b, "ignore_startup_parameters = %s\n", strings.Join(o.Ignore, ", "))
 	}
