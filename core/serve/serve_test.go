@@ -280,6 +280,38 @@ func TestDrain(t *testing.T) {
 	}
 }
 
+// A proxy that ends TLS may go on in HTTP/2, and anybody in HTTP/1.1.
+func TestHTTP2WithoutTLS(t *testing.T) {
+	server, err := serve.Listen(serve.Config{Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- server.Serve(ctx, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }))
+	}()
+	for _, two := range []bool{true, false} {
+		transport := &http.Transport{Protocols: new(http.Protocols)}
+		transport.Protocols.SetUnencryptedHTTP2(two)
+		transport.Protocols.SetHTTP1(!two)
+		res, err := (&http.Client{Transport: transport}).Get(server.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		transport.CloseIdleConnections()
+		if want := map[bool]string{true: "HTTP/2.0", false: "HTTP/1.1"}[two]; err != nil || string(text) != want {
+			t.Errorf("%q %v, want %s", text, err, want)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestDrainIsBounded has a request wait for ever, which is told to end, and one
 // that does not even listen to that.
 func TestDrainIsBounded(t *testing.T) {

@@ -191,7 +191,13 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 }
 
 func (s *Server) server(base context.Context, handler http.Handler) *http.Server {
+	// A proxy that ends TLS may speak HTTP/2 as well, without it (RFC 9113, section 3.3).
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
 	return &http.Server{
+		Protocols:         &protocols,
 		Handler:           handler,
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ConnContext:       s.connect,
