@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 
 	"armature/core/fault"
@@ -36,10 +35,19 @@ func (x *exchange) sendReply(reply *method.Reply) error {
 	if h.Get("Content-Type") == "" {
 		h.Set("Content-Type", "application/octet-stream")
 	}
-	h["Content-Length"] = []string{strconv.Itoa(len(reply.Body))}
-	x.w.WriteHeader(status)
-	_, _ = x.w.Write(reply.Body)
+	if h.Get("Content-Encoding") == "" && compressible(h.Get("Content-Type")) {
+		x.sendBody(status, reply.Body)
+	} else {
+		x.sendWhole(status, reply.Body)
+	}
 	return nil
+}
+
+// compressible reports whether what is of a media type gets much smaller.
+func compressible(mediaType string) bool {
+	essence, _, _ := strings.Cut(mediaType, ";")
+	essence = strings.ToLower(strings.TrimSpace(essence))
+	return strings.HasPrefix(essence, "text/") || strings.HasSuffix(essence, "json") || strings.HasSuffix(essence, "xml") || essence == "application/javascript"
 }
 
 func bodyless(status int) bool {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +15,7 @@ type response struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
+	paced  bool      // a long answer that comes in small parts
 	x      *exchange // told just before the first byte
 }
 
@@ -49,7 +49,7 @@ const (
 // send writes to the connection. Who takes a long answer too slowly, or not at all,
 // loses the connection: the answer is in memory as long as it is sent.
 func (w *response) send(b []byte) (n int, err error) {
-	if len(b) <= partSize {
+	if len(b) <= partSize && !w.paced {
 		return w.ResponseWriter.Write(b)
 	}
 	control := http.NewResponseController(w.ResponseWriter)
@@ -85,10 +85,15 @@ func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // begun reports whether the status is on its way and cannot be changed.
 func (w *response) begun() bool { return w.status != 0 }
 
+// kept reports whether somebody may keep an answer for others, such as a public file.
+func kept(cacheControl string) bool {
+	return !strings.Contains(cacheControl, "no-store") && !strings.Contains(cacheControl, "private")
+}
+
 // renewSession prolongs the session's cookie. An answer that somebody may keep for
-// others, such as a public file, must not carry it.
+// others must not carry it.
 func (x *exchange) renewSession(h http.Header) {
-	if x.site != nil && x.site.RenewSession != nil && strings.Contains(h.Get("Cache-Control"), "no-store") {
+	if x.site != nil && x.site.RenewSession != nil && !kept(h.Get("Cache-Control")) {
 		x.site.RenewSession(x.ctx, h)
 	}
 }
@@ -113,10 +118,11 @@ func (x *exchange) sendJSON(status int, body []byte) error {
 		body = appendExpired(body)
 	}
 	h["Content-Type"] = jsonType
-	x.length[0] = strconv.Itoa(len(body))
-	h["Content-Length"] = x.length[:]
-	x.w.WriteHeader(status)
-	_, _ = x.w.Write(body) // the client is gone; the work is done either way
+	if status == http.StatusOK && x.known(body) {
+		x.w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	x.sendBody(status, body)
 	return nil
 }
 

@@ -59,7 +59,8 @@ func TestHeaders(t *testing.T) {
 	s := newSite(t)
 	a := s.do(request{path: "/api/method/ping"}).must(200)
 	b := s.do(request{path: "/api/method/ping"}).must(200)
-	if got := a.header.Get("Cache-Control"); got != "no-store,no-cache,must-revalidate,max-age=0" {
+	posted := s.do(request{verb: "POST", path: "/api/method/ping"}).must(200)
+	if got := posted.header.Get("Cache-Control"); got != "no-store,no-cache,must-revalidate,max-age=0" {
 		t.Errorf("Cache-Control %q", got)
 	}
 	if id := a.header.Get("X-Framework-Request-Id"); len(id) != 24 || id == b.header.Get("X-Framework-Request-Id") {

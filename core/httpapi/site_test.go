@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -155,6 +157,14 @@ func testMethods() []*method.Method {
 			e := fault.Invalid("", "%s", "M \"quoted\" <b>")
 			e.Trace = []string{"at todo.rs:7 in close", "at todo.rs:3 in main"}
 			return nil, e
+		}),
+		guest("test.long", func(_ context.Context, c *method.Call) (any, error) {
+			n, err := strconv.Atoi(fmt.Sprint(c.Args.Get("size")))
+			text := strings.Repeat("some text that is long. ", n/24)
+			if c.Args.Get("fail") != nil {
+				return nil, fault.Invalid("", "%s", text)
+			}
+			return text, err
 		}),
 		guest("test.broken", func(context.Context, *method.Call) (any, error) {
 			return nil, errors.New("secret detail of the inside")
