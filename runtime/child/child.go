@@ -69,9 +69,9 @@ func program() string {
 	return path
 }
 
-// Failed is what the error of a child's Run or Wait means: ErrMemory or ErrTime where
-// it met one of its limits, and otherwise err. said is what it wrote to its standard
-// error, or the beginning of that.
+// Failed is what the error of a child's Run or Wait means, of one that was not ended by
+// its context: ErrMemory or ErrTime where it met one of its limits, and otherwise err.
+// said is what it wrote to its standard error, or the beginning of that.
 func Failed(c *exec.Cmd, l Limits, err error, said []byte) error {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
@@ -82,7 +82,7 @@ func Failed(c *exec.Cmd, l Limits, err error, said []byte) error {
 	switch {
 	case exit.ExitCode() == exitMemory, strings.Contains(text, "out of memory"), strings.Contains(text, "cannot allocate memory"):
 		return fmt.Errorf("%w: more than %d MiB", ErrMemory, l.Memory>>20)
-	case l.CPU > 0 && used >= l.CPU-l.CPU/20:
+	case l.CPU > 0 && !exit.Exited() && used >= l.CPU/2: // by the system, which counts in ticks
 		return fmt.Errorf("%w: more than %s", ErrTime, l.CPU)
 	case strings.Contains(text, "stack exceeds"):
 		return fmt.Errorf("%w: its stack is over %d MiB", ErrMemory, l.Stack>>20)

@@ -46,6 +46,8 @@ func (p *Process) Compile(ctx context.Context, binary []byte, folder string, l L
 	switch {
 	case ctx.Err() != nil:
 		return Made{}, ctx.Err()
+	case err != nil && patient.Err() != nil:
+		return Made{}, late(cmd, l, err)
 	case err != nil:
 		return Made{}, ended(cmd, limits, err, said.Bytes())
 	}
@@ -58,10 +60,16 @@ func ended(cmd *exec.Cmd, l child.Limits, err error, said []byte) error {
 	if errors.Is(err, child.ErrMemory) || errors.Is(err, child.ErrTime) {
 		return fmt.Errorf("%w: %w", ErrLimit, err)
 	}
-	if cmd.ProcessState != nil && !cmd.ProcessState.Exited() {
-		return fault.Wrap(fault.Unavailable, "", err, "The module was not compiled in time; the server has too much else to do")
-	}
 	return fmt.Errorf("compile in a process of its own: %w", err)
+}
+
+// late is the error of a child that took too long on the clock: where the system does
+// not bound processor time, or where there was too little of it.
+func late(cmd *exec.Cmd, l Limits, err error) error {
+	if p := cmd.ProcessState; p != nil && p.UserTime()+p.SystemTime() >= l.CPU {
+		return fmt.Errorf("%w: %w", ErrLimit, child.ErrTime)
+	}
+	return fault.Wrap(fault.Unavailable, "", err, "The module was not compiled in time; the server has too much else to do")
 }
 
 // answer is what a child says: what it has made, or what is wrong with the module.
