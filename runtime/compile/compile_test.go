@@ -282,7 +282,7 @@ func TestChildMeetsItsLimits(t *testing.T) {
 	for i := range 400 {
 		_, _ = b.WriteString("(if (local.get 0) (then (local.set " + strconv.Itoa(i) + " (i32.add (local.get " + strconv.Itoa(i) + ") (i32.const 1)))))")
 	}
-	wasm, err := wasmtest.Assemble("(module (func (export \"run\") (param i32) (local " + strings.Repeat("i32 ", 2000) + ")" + strings.Repeat(b.String(), 4) + "))")
+	wasm, err := wasmtest.Assemble("(module (func (export \"run\") (param i32) (local " + strings.Repeat("i32 ", 2000) + ")" + strings.Repeat(b.String(), 2) + "))")
 	if err != nil {
 		t.Fatal(err)
 	}
