@@ -107,7 +107,7 @@ var arrows = []arrow{
 	{"sdk/assemblyscript", nil, "an SDK knows nothing of the server"},
 	{"runtime/abi", nil, "the names of the ABI are read by the SDK's tests too"},
 	{"runtime/child", nil, "starting this program once more is below everybody who does so"},
-	{"runtime/compile", []string{"runtime/child", "runtime/internal/rewrite", "core/fair", "core/fault"},
+	{"runtime/compile", []string{"core/account", "runtime/child", "runtime/internal/rewrite", "core/fair", "core/fault"},
 		"code is made below what runs it: it knows no instance, call or host function"},
 	{"runtime/...", []string{"runtime/...", "core/account", "core/fair", "core/notice", "core/document", "core/doctype", "core/query", "core/method", "core/identity", "core/scope", "core/fault"},
 		"a guest's host calls reach documents as anybody else's do, and nothing beside them"},

@@ -6,8 +6,13 @@ import (
 	"mime"
 	"net/http"
 
+	"armature/core/account"
 	"armature/core/fault"
 )
+
+// argumentFactor is how many times its length a file takes that is an argument: the
+// method has it in memory, and makes something of it.
+const argumentFactor = 3
 
 // ReadArguments reads the arguments of a method that takes a file: the fields of
 // the address and of a multipart body, and its part "file", which may have max
@@ -18,6 +23,13 @@ func ReadArguments(w http.ResponseWriter, r *http.Request, most int64) (fields m
 		return nil, nil, tooLargeArgument(most) // without waiting for it
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, most+maxOverhead)
+	size := most
+	if n := r.ContentLength; n > 0 {
+		size = min(n, most)
+	}
+	if err := account.From(r.Context()).Take(r.Context(), account.Body, argumentFactor*size); err != nil {
+		return nil, nil, err
+	}
 	f := &form{fields: make(map[string]string)}
 	for name, values := range r.URL.Query() {
 		if err := f.set(name, values[0]); err != nil {
@@ -30,8 +42,8 @@ func ReadArguments(w http.ResponseWriter, r *http.Request, most int64) (fields m
 	}
 	err = f.readMultipart(r.Body, params["boundary"], most, func(body io.Reader) error {
 		var b bytes.Buffer
-		if n := r.ContentLength; n > 0 {
-			b.Grow(int(n) + bytes.MinRead) // so that it is not copied as it grows
+		if r.ContentLength > 0 {
+			b.Grow(int(size) + bytes.MinRead) // so that it is not copied as it grows
 		}
 		_, err := b.ReadFrom(io.LimitReader(body, most+1))
 		if err == nil && int64(b.Len()) > most {
