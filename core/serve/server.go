@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
 // Bounds on how long one connection may hold on to the server. Reading and
@@ -20,7 +22,8 @@ const (
 	readTimeout       = 5 * time.Minute
 	writeTimeout      = 10 * time.Minute
 	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 64 << 10
+	maxHeaderBytes    = 32 << 10
+	maxStreams        = 100 // requests at a time of one connection that speaks HTTP/2
 )
 
 // Config is what a Server needs.
@@ -42,6 +45,10 @@ type Config struct {
 	// but says that it is not ready. DrainTimeout is how long requests may then
 	// take to end.
 	DrainDelay, DrainTimeout time.Duration
+
+	// MaxConns is how many connections there may be; 0: as many as the system has. Who
+	// comes then waits. From half of it on, those that do nothing are closed.
+	MaxConns int
 
 	// Connect makes the context of a new connection from the server's own; nil: it is
 	// that one.
@@ -163,15 +170,20 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	main := s.server(base, s.lastly(handler))
+	listener := s.listener
+	if s.c.MaxConns > 0 {
+		listener = netutil.LimitListener(listener, s.c.MaxConns)
+		main.ConnState = newCrowd(s.c.MaxConns, main.SetKeepAlivesEnabled).changed
+	}
 	servers := []*http.Server{main}
 	failed := make(chan error, 2)
 	go func() {
 		if s.tls == nil {
-			failed <- main.Serve(s.listener)
+			failed <- main.Serve(listener)
 			return
 		}
 		main.TLSConfig = s.tls
-		failed <- main.ServeTLS(s.listener, "", "")
+		failed <- main.ServeTLS(listener, "", "")
 	}()
 	if s.redirect != nil {
 		plain := s.server(base, s.refuse(toTLS(s.listener.Addr())))
@@ -206,6 +218,7 @@ func (s *Server) server(base context.Context, handler http.Handler) *http.Server
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ErrorLog:          slog.NewLogLogger(quiet{s.c.Logger.Handler()}, slog.LevelWarn),
 	}
 }

@@ -33,6 +33,14 @@ func openAccount(flag string) (*account.Account, error) {
 	return account.New(limit/8*5, bound), nil
 }
 
+// connectionSize is what a connection takes that has sent a long head and no more, in
+// bytes, as measured.
+const connectionSize = 64 << 10
+
+// maxConnections is how many connections may be open: together they take a quarter of
+// what the account admits, beside it.
+func maxConnections(a *account.Account) int { return int(a.Total() / 4 / connectionSize) }
+
 func memoryLimit(flag string) (int64, error) {
 	if flag != "" {
 		n, err := humanize.ParseBytes(flag)

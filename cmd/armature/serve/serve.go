@@ -209,7 +209,7 @@ func (g *group) listening(named func(string) bool, memory *account.Account, log 
 	c := serve.Config{
 		Listen: s.listen, Redirect: s.redirect, CertFile: s.cert, KeyFile: s.key, HSTS: s.hsts,
 		DrainDelay: s.drain, DrainTimeout: s.shutdown, Logger: log,
-		Connect: memory.Connect,
+		Connect: memory.Connect, MaxConns: maxConnections(memory),
 	}
 	if s.acme {
 		c.ACME = &serve.ACME{Directory: s.acmeDirectory, Email: s.acmeEmail, Cache: g.Layout().Certificates(), Hosts: named}
