@@ -54,6 +54,11 @@ const defaultSchema = "public"
 // limits wins over the store's own. Whether a pooler stands before the server is
 // found out.
 func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, error) {
+	return openPostgres(ctx, dsn, schema, o, postgresEngine)
+}
+
+// openPostgres opens a schema of a server that can do what e says.
+func openPostgres(ctx context.Context, dsn, schema string, o Options, e engine) (*Store, error) {
 	writers := max(2, o.MaxConns)
 	if o.MaxConns <= 0 {
 		writers = commitConns
@@ -68,7 +73,6 @@ func OpenPostgres(ctx context.Context, dsn, schema string, o Options) (*Store, e
 	}
 	b := newPostgresBackend(schema, writers, o)
 	b.connect(server, writers, o)
-	e := postgresEngine
 	e.collate, err = b.prepareSchema(ctx)
 	if meetsPooler(err) {
 		if err = b.close(); err == nil {

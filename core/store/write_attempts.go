@@ -53,7 +53,9 @@ func (r *race) begin(ctx context.Context, first claim, party string) (transactio
 			r.s.contention.stillHot(first)
 		}
 		for _, c := range claims {
-			o.turns = append(o.turns, turnOf(c))
+			if r.s.engine.turns > 0 { // else those of other processes are met by losing
+				o.turns = append(o.turns, turnOf(c))
+			}
 		}
 	}
 	return r.s.backend.begin(ctx, o)
