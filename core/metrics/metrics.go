@@ -6,10 +6,13 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
@@ -30,6 +33,22 @@ func New(token string) *Metrics {
 		Registry: r, token: token,
 		pages: promhttp.HandlerFor(r, promhttp.HandlerOpts{}),
 	}
+}
+
+// Build says which program runs: its version, the commit it was built of as far as
+// the binary knows it, and its compiler. It is called once.
+func (m *Metrics) Build(version string) {
+	labels := prometheus.Labels{"version": version, "revision": "", "goversion": runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				labels["revision"] = s.Value
+			}
+		}
+	}
+	promauto.With(m.Registry).NewGauge(prometheus.GaugeOpts{
+		Name: "armature_build_info", Help: "Which program runs: always 1.", ConstLabels: labels,
+	}).Set(1)
 }
 
 // Path is where the metrics are.

@@ -99,3 +99,15 @@ func TestRequestsAreCounted(t *testing.T) {
 		}
 	}
 }
+
+func TestBuild(t *testing.T) {
+	m := metrics.New("")
+	m.Build("1.2.3")
+	r := httptest.NewRequest(http.MethodGet, metrics.Path, nil)
+	r.RemoteAddr, r.Host = "127.0.0.1:1", "127.0.0.1:8000"
+	w := httptest.NewRecorder()
+	m.Beside(http.NotFoundHandler()).ServeHTTP(w, r)
+	if text := w.Body.String(); !strings.Contains(text, "armature_build_info{goversion=\"go") || !strings.Contains(text, "version=\"1.2.3\"} 1\n") {
+		t.Errorf("%.300s", text)
+	}
+}

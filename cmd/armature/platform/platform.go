@@ -47,6 +47,7 @@ func Open(ctx context.Context, in *installation.Installation, log *slog.Logger, 
 	if err != nil {
 		return nil, err
 	}
+	guests.Metrics.Build(in.Version)
 	p := &Platform{Guests: guests, Log: log, stop: func() {}}
 	if p.counts, err = ratelimit.NewCounters(ratelimit.Options{Redis: in.Redis, Logger: log}); err != nil {
 		p.closeGuests()
