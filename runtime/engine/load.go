@@ -153,7 +153,7 @@ func (e *Engine) release(hash string, l *loading) {
 
 // accept says of a binary whether it can be run here, and whether it has to be compiled
 // for that.
-func (e *Engine) accept(code *rewrite.Module) (compile bool, err error) {
+func (e *Engine) accept(code *rewrite.Module) (wanted bool, err error) {
 	if err := e.checkImports(code.Imports); err != nil {
 		return false, fault.Wrap(fault.Validation, "", err, "The module cannot be linked: %v", err)
 	}
