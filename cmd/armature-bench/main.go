@@ -32,6 +32,7 @@ type options struct {
 	json      string
 
 	neighbours time.Duration // how long each row of theirs runs; 0: left out
+	hostility  string        // part of the name of the rows that run; empty: all
 }
 
 func main() {
@@ -63,6 +64,7 @@ func runAll(ctx context.Context, args []string) error {
 	flags.IntVar(&o.sites, "sites", 1000, "sites that sleep, for what they cost; 0 leaves it out")
 	flags.IntVar(&o.rights, "rights", 100_000, "rows of a table of which users see what their rights allow; 0 leaves it out")
 	flags.DurationVar(&o.neighbours, "neighbours", 2*time.Second, "how long each kind of hostility of another site runs; 0 leaves them out")
+	flags.StringVar(&o.hostility, "hostility", "", "of them, those alone with this in their name")
 	flags.StringVar(&o.json, "json", "", "file to write the numbers to")
 	if err := flags.Parse(args); err != nil {
 		return err

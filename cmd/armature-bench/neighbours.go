@@ -74,12 +74,17 @@ func measureNeighbours(ctx context.Context, o options, name, database string) (n
 	}
 	n = &neighbours{Database: name}
 	for _, w := range works {
+		if !strings.Contains(w.name, o.hostility) {
+			continue
+		}
 		n.Rows = append(n.Rows, measureNeighbour(ctx, o, server, w.name, read, w))
 		if ctx.Err() != nil {
 			return n, ctx.Err()
 		}
 	}
-	n.Rows = append(n.Rows, measureNeighbour(ctx, o, server, "all at once", read, works...))
+	if o.hostility == "" {
+		n.Rows = append(n.Rows, measureNeighbour(ctx, o, server, "all at once", read, works...))
+	}
 	return n, nil
 }
 

@@ -124,9 +124,10 @@ func (c *Call) takeTurn() {
 		c.turn.held = false
 		began := time.Now()
 		c.entered(began, a.pass(c.turn.party, c))
-	default:
-		runtime.Gosched()
 	}
+	// Whoever passes a slot on has the next guest run on its processor at once, before
+	// all that waits there for less: so guests would go round among themselves.
+	runtime.Gosched()
 	c.turn.since = time.Now()
 	if counted {
 		c.turn.processor.start()
