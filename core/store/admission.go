@@ -11,7 +11,8 @@ import (
 
 // admission hands out turns to write: one to a SQLite file, as many as there are
 // connections for it to PostgreSQL. Who promises to run no code of plugins (a
-// login, a token, a save without handlers) goes first, in the order of coming.
+// login, a token, a save without handlers) goes first, in the order of coming; where
+// several sites share the turns, one site after the other.
 // Transactions in which guests run come after those, one party of them after the
 // other: a plugin that is called sixteen times at once has one call in the line,
 // and the others wait behind it.
@@ -25,9 +26,9 @@ type admission struct {
 	rests bool          // guests pause after one that kept its turn for long
 
 	mu      sync.Mutex
-	free    int // turns that nobody has
-	spare   int // turns that guests may still take
-	first   []*job
+	free    int     // turns that nobody has
+	spare   int     // turns that guests may still take
+	first   parties // by site, where there are several
 	guests  parties
 	passed  int
 	until   time.Time // guests pause
@@ -49,7 +50,10 @@ const (
 // newLine makes a line of so many turns, of which guests take at most three
 // quarters where there are several.
 func newAdmission(turns int, wait time.Duration) *admission {
-	return &admission{wait: wait, rests: turns == 1, free: turns, spare: max(1, turns*3/4), guests: parties{waiting: map[string][]*job{}}}
+	return &admission{wait: wait, rests: turns == 1, free: turns, spare: max(1, turns*3/4),
+		first:  parties{of: func(j *job) string { return j.site }, waiting: map[string][]*job{}},
+		guests: parties{of: func(j *job) string { return j.party }, most: maxWaiting, waiting: map[string][]*job{}},
+	}
 }
 
 // acquire waits until the job has a turn, or is done because another has run it.
@@ -62,7 +66,7 @@ func (l *admission) acquire(j *job) error {
 	}
 	j.turn = make(chan struct{})
 	if j.party == "" {
-		l.first = append(l.first, j)
+		l.first.push(j)
 	} else if !l.guests.push(j) {
 		l.mu.Unlock()
 		return errCrowded(j.party)
@@ -97,7 +101,7 @@ func (l *admission) await(j *job) error {
 
 // takes reports whether a job that comes now needs not wait.
 func (l *admission) takes(j *job) bool {
-	if l.free == 0 || len(l.first) > 0 {
+	if l.free == 0 || l.first.count > 0 {
 		return false
 	}
 	return j.party == "" || l.guests.count == 0 && l.open()
@@ -122,11 +126,7 @@ func (l *admission) leave(j *job) bool {
 	if j.party != "" {
 		return l.guests.remove(j)
 	}
-	i := slices.Index(l.first, j)
-	if i >= 0 {
-		l.first = slices.Delete(l.first, i, i+1)
-	}
-	return i >= 0
+	return l.first.remove(j)
 }
 
 // release gives back the turn of a party; "": of one that ran no guests.
@@ -149,8 +149,8 @@ func (l *admission) hand() {
 		ready := l.guests.count > 0 && l.open()
 		var j *job
 		switch {
-		case len(l.first) > 0 && !(ready && l.passed >= maxPassed):
-			j = l.shift()
+		case l.first.count > 0 && !(ready && l.passed >= maxPassed):
+			j = l.first.pop()
 			if l.guests.count > 0 {
 				l.passed++
 			}
@@ -163,13 +163,6 @@ func (l *admission) hand() {
 		l.take(j)
 		close(j.turn)
 	}
-}
-
-// shift takes the first of those who run no guests.
-func (l *admission) shift() *job {
-	j := l.first[0]
-	l.first = slices.Delete(l.first, 0, 1)
-	return j
 }
 
 // resume has the guests that wait come in when their pause is over.
@@ -197,9 +190,11 @@ func (l *admission) close() {
 	}
 }
 
-// parties are the guests that wait: of each party the calls in the order in which
-// they came, and the parties in the order of their turns.
+// parties are those that wait: of each party the calls in the order in which they
+// came, and the parties in the order of their turns.
 type parties struct {
+	of      func(*job) string // whose a call is
+	most    int               // calls of a party; 0: any number
 	order   []string
 	waiting map[string][]*job
 	count   int
@@ -207,17 +202,21 @@ type parties struct {
 
 // push reports whether there is room for another call of the party.
 func (p *parties) push(j *job) bool {
-	calls := p.waiting[j.party]
-	if len(calls) >= maxWaiting {
+	party := p.of(j)
+	calls := p.waiting[party]
+	if p.most > 0 && len(calls) >= p.most {
 		return false
 	}
 	if len(calls) == 0 {
-		p.order = append(p.order, j.party)
+		p.order = append(p.order, party)
 	}
-	p.waiting[j.party] = append(calls, j)
+	p.waiting[party] = append(calls, j)
 	p.count++
 	return true
 }
+
+// peek is the call that pop would take.
+func (p *parties) peek() *job { return p.waiting[p.order[0]][0] }
 
 // pop takes the first call of the party whose turn it is, which goes to the end.
 func (p *parties) pop() *job {
@@ -234,16 +233,17 @@ func (p *parties) pop() *job {
 }
 
 func (p *parties) remove(j *job) bool {
-	calls := p.waiting[j.party]
+	party := p.of(j)
+	calls := p.waiting[party]
 	i := slices.Index(calls, j)
 	if i < 0 {
 		return false
 	}
 	if len(calls) == 1 {
-		at := slices.Index(p.order, j.party)
+		at := slices.Index(p.order, party)
 		p.order = slices.Delete(p.order, at, at+1)
 	}
-	p.keep(j.party, slices.Delete(calls, i, i+1))
+	p.keep(party, slices.Delete(calls, i, i+1))
 	p.count--
 	return true
 }

@@ -19,7 +19,7 @@ func waits(t *testing.T, l *admission, party string) *job {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if party == "" {
-		l.first = append(l.first, j)
+		l.first.push(j)
 	} else if !l.guests.push(j) {
 		t.Fatal("no room in the line")
 	}
@@ -196,9 +196,29 @@ func TestAdmissionProperty(t *testing.T) {
 			if len(holding) > turns || guests > most || l.free != turns-len(holding) || l.spare != most-guests {
 				t.Fatalf("%d of %d turns are taken, %d by guests; %d are free, %d for guests", len(holding), turns, guests, l.free, l.spare)
 			}
-			if l.free > 0 && (len(l.first) > 0 || l.guests.count > 0 && l.spare > 0) {
+			if l.free > 0 && (l.first.count > 0 || l.guests.count > 0 && l.spare > 0) {
 				t.Fatal("a turn is free, and somebody waits who may take it")
 			}
 		}
+	}
+}
+
+// TestSitesTakeTurns: where sites share turns, one that waits with many goes before
+// another with one by a turn at most.
+func TestSitesTakeTurns(t *testing.T) {
+	l := newAdmission(1, time.Minute)
+	if err := l.turnFor(t.Context(), "", 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, site := range []string{"loud", "loud", "loud", "quiet", "loud", "quiet"} {
+		l.first.push(&job{ctx: t.Context(), site: site, turn: make(chan struct{})})
+	}
+	var order []string
+	for l.first.count > 0 {
+		order = append(order, l.first.peek().site)
+		l.release("")
+	}
+	if want := []string{"loud", "quiet", "loud", "quiet", "loud", "loud"}; !slices.Equal(order, want) {
+		t.Errorf("the turns were %v, want %v", order, want)
 	}
 }

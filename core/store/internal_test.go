@@ -168,7 +168,7 @@ func TestJobsKeepTheirOrder(t *testing.T) {
 		}()
 		for queued := 0; queued <= i; {
 			w.mu.Lock()
-			queued = len(w.first)
+			queued = w.first.count
 			w.mu.Unlock()
 		}
 	}

@@ -228,7 +228,7 @@ func (b *postgresBackend) takeTurn(ctx context.Context, party string) error {
 	if err := b.turns.turnFor(ctx, party, 0); err != nil || b.budget == nil {
 		return err
 	}
-	err := b.budget.turns.turnFor(ctx, b.guestsOf(party), b.wait)
+	err := b.budget.turns.acquire(&job{ctx: ctx, site: b.name, party: b.guestsOf(party), wait: b.wait})
 	if err != nil {
 		b.turns.release(party)
 	}

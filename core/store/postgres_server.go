@@ -27,6 +27,7 @@ const (
 // postgresServer is how a server is reached.
 type postgresServer struct {
 	dsn      string
+	schema   string // for which connections are, and whose share of a budget they take
 	config   *pgx.ConnConfig
 	password func(context.Context) (string, error) // asked for each connection; nil: what the URL says
 	comments bool
@@ -39,7 +40,7 @@ func parsePostgres(dsn, schema string) (*postgresServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &postgresServer{dsn: dsn, config: config}
+	s := &postgresServer{dsn: dsn, schema: schema, config: config}
 	take := func(name string) string {
 		value := config.RuntimeParams[name]
 		delete(config.RuntimeParams, name)
@@ -90,7 +91,7 @@ func (s *postgresServer) pool(conns int, o Options, more ...stdlib.OptionOpenDB)
 	connector := stdlib.GetConnector(*s.config, more...)
 	var db *sql.DB
 	if o.Budget != nil {
-		db = o.Budget.openPool(connector, conns, o.WriteWait)
+		db = o.Budget.openPool(connector, s.schema, conns, o.WriteWait)
 	} else {
 		db = sql.OpenDB(connector)
 	}

@@ -22,6 +22,7 @@ const (
 type job struct {
 	ctx       context.Context
 	party     string        // whose guests run in the transaction; empty: none do
+	site      string        // whose turn it takes where several sites share them
 	wait      time.Duration // for the turn; 0: as long as the line says
 	fn        func(conn) error
 	savepoint bool // fn runs several statements, which belong together

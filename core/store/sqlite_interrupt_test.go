@@ -103,7 +103,7 @@ func TestInterruptedInAGroup(t *testing.T) {
 	queued := func(want int) {
 		for n := 0; n < want; time.Sleep(time.Millisecond) {
 			line.mu.Lock()
-			n = len(line.first)
+			n = line.first.count
 			line.mu.Unlock()
 		}
 	}

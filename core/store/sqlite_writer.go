@@ -66,10 +66,10 @@ func (w *writer) close() error {
 func (w *writer) next() *job {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.first) == 0 || w.first[0].fn == nil {
+	if w.first.count == 0 || w.first.peek().fn == nil {
 		return nil
 	}
-	return w.shift()
+	return w.first.pop()
 }
 
 // begin takes the writer for a party until the transaction ends.
