@@ -85,7 +85,7 @@ var arrows = []arrow{
 	{"core/egress", []string{"core/trace", "core/fault"}, "the one way out knows nobody who uses it"},
 	{"core/connectedapp", []string{"core/route", "core/method", "core/document", "core/doctype", "core/egress", "core/query", "core/access", "core/site", "core/identity", "core/fault"},
 		"who asks for a connection knocks at the same door as for a document; it says itself which methods it has, and knows no page"},
-	{"core/backup", []string{"core/store", "core/file", "core/document", "core/doctype", "core/query", "core/fault"},
+	{"core/backup", []string{"core/account", "core/store", "core/file", "core/document", "core/doctype", "core/query", "core/fault"},
 		"an archive is of what is stored: it knows no site, no caller and no route"},
 	{"core/doctor", []string{"core/backup", "core/store", "core/file", "core/migration", "core/document", "core/doctype", "core/query", "core/fault"},
 		"it examines what is stored; who asks for it, and by which name, is above"},

@@ -11,11 +11,12 @@ const (
 	Image               // an image while it is made smaller
 	Guest               // linear memories of guests
 	Plugin              // bundles, modules and their snapshots
+	Archive             // keys of archives that are made or read
 	Child               // processes that work for this one
 	kinds
 )
 
-var names = [kinds]string{"request", "body", "answer", "image", "guest", "plugin", "child"}
+var names = [kinds]string{"request", "body", "answer", "image", "guest", "plugin", "archive", "child"}
 
 // String is the kind as metrics name it.
 func (k Kind) String() string { return names[k] }

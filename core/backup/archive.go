@@ -12,6 +12,7 @@ import (
 
 	"filippo.io/age"
 
+	"armature/core/account"
 	"armature/core/fault"
 )
 
@@ -100,6 +101,25 @@ func damaged(err error) error {
 	return fault.Wrap(fault.Validation, "", err, "The archive is damaged or not whole: %v", err)
 }
 
+// ageWork is what age takes for the logarithm of what a guess of a passphrase costs.
+const ageWork = 18
+
+// stretch runs fn, which makes a key of a passphrase: that takes a kilobyte for each
+// step (256 MiB, as a rule), which are charged to the call of ctx. work is the
+// logarithm of the steps; 0: age's own.
+func stretch(ctx context.Context, work int, fn func() error) error {
+	if work == 0 {
+		work = ageWork
+	}
+	memory := account.From(ctx)
+	n := min(int64(1)<<(10+work), memory.Most())
+	if err := memory.Take(ctx, account.Archive, n); err != nil {
+		return err
+	}
+	defer memory.Give(account.Archive, n)
+	return fn()
+}
+
 // packer writes an archive.
 type packer struct {
 	tar    *tar.Writer
@@ -117,7 +137,11 @@ func newPacker(ctx context.Context, w io.Writer, o Options, made time.Time) (*pa
 	if o.Work > 0 {
 		recipient.SetWorkFactor(o.Work)
 	}
-	sealed, err := age.Encrypt(w, recipient)
+	var sealed io.WriteCloser
+	err = stretch(ctx, o.Work, func() error {
+		sealed, err = age.Encrypt(w, recipient)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -152,14 +176,21 @@ func (p *packer) close() error {
 }
 
 // unpack hands every entry of an archive to fn, which reads what it wants of it.
-func unpack(r io.Reader, passphrase string, fn func(h *tar.Header, content io.Reader) error) error {
+func unpack(ctx context.Context, r io.Reader, passphrase string, fn func(h *tar.Header, content io.Reader) error) error {
 	identity, err := age.NewScryptIdentity(passphrase)
 	if err != nil {
 		return fault.Invalid("", "The archive needs its passphrase")
 	}
-	plain, err := age.Decrypt(r, identity)
+	var plain io.Reader
+	err = stretch(ctx, 0, func() error { // at most; what it says itself is not known yet
+		plain, err = age.Decrypt(r, identity)
+		return err
+	})
 	var wrong *age.NoIdentityMatchError
+	var short *fault.Error
 	switch {
+	case errors.As(err, &short), ctx.Err() != nil: // it was not read
+		return err
 	case errors.As(err, &wrong):
 		return ErrPassphrase
 	case err != nil:

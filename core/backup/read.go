@@ -56,7 +56,7 @@ func (a *Archive) each(ctx context.Context, stage string, tell Progress, fn func
 	defer f.Close()
 	sum := sha256.New()
 	in := io.TeeReader(watch(ctx, sealed, stage, cover.Size, tell), sum)
-	err = unpack(bufio.NewReaderSize(in, 1<<16), a.passphrase, func(h *tar.Header, content io.Reader) error {
+	err = unpack(ctx, bufio.NewReaderSize(in, 1<<16), a.passphrase, func(h *tar.Header, content io.Reader) error {
 		if err := fn(h.Name, content); err != nil {
 			return fmt.Errorf("%s: %w", h.Name, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"armature/cmd/armature/installation"
+	"armature/core/account"
 	"armature/core/metrics"
 	"armature/core/ratelimit"
 	"armature/core/sites"
@@ -29,6 +30,7 @@ type Platform struct {
 	counts *ratelimit.Counters
 	Log    *slog.Logger
 
+	account *account.Account  // nil: nobody keeps one
 	backups *archive.Schedule // by which archives are made; nil: none are
 
 	stop context.CancelFunc
@@ -48,7 +50,7 @@ func Open(ctx context.Context, in *installation.Installation, log *slog.Logger, 
 		return nil, err
 	}
 	guests.Metrics.Build(in.Version)
-	p := &Platform{Guests: guests, Log: log, stop: func() {}}
+	p := &Platform{account: o.Account, Guests: guests, Log: log, stop: func() {}}
 	if p.counts, err = ratelimit.NewCounters(ratelimit.Options{Redis: in.Redis, Logger: log}); err != nil {
 		p.closeGuests()
 		return nil, err
@@ -88,7 +90,8 @@ func (p *Platform) Start(ctx context.Context) error {
 		p.work.Go(func() { p.Set.Maintain(ctx) })
 	}
 	if p.backups != nil {
-		p.work.Go(func() { archive.NewScheduler(p.Set, *p.backups).Run(ctx) })
+		charged := account.With(ctx, p.account.Work())
+		p.work.Go(func() { archive.NewScheduler(p.Set, *p.backups).Run(charged) })
 	}
 	return nil
 }
