@@ -22,7 +22,7 @@ const (
 	bodyFactor = 3
 	// jsonFactor is the same while JSON becomes a document, the document is stored
 	// and the answer made; valueSize is what each value takes beside its text.
-	jsonFactor = 8
+	jsonFactor = 10
 	valueSize  = 96
 	// formFactor is the same for the fields of a form.
 	formFactor = 8

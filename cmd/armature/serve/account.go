@@ -25,7 +25,7 @@ func openAccount(flag string) (*account.Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	bound := func(outside int64) { debug.SetMemoryLimit(max(limit/8*7-outside, limit/4)) }
+	bound := func(outside int64) { debug.SetMemoryLimit(max(limit/8*6-outside, limit/4)) }
 	if os.Getenv("GOMEMLIMIT") != "" {
 		bound = func(int64) {} // the operator knows better
 	}
