@@ -38,7 +38,7 @@ func (c *Call) begin(ctx context.Context, m *Module) {
 func (c *Call) end() {
 	c.settle()
 	if c.ctx != nil {
-		c.ctx.end()
+		c.ctx.End()
 	}
 	c.usage.Wall = time.Since(c.started)
 	if p := c.Parent; p != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"armature/core/account"
+	"armature/runtime/engine/internal/deadline"
 )
 
 // Call is one run of one exported function. The caller fills in the exported
@@ -47,7 +48,7 @@ type Call struct {
 	module       *Module
 	in           *instance // while the guest runs
 	base         context.Context
-	ctx          *bounded // base with the deadline, once asked for
+	ctx          *deadline.Context // base with the deadline, once asked for
 	started      time.Time
 	deadline     time.Time
 	overdue      Due    // what the deadline is for; zero: the call itself
@@ -114,7 +115,7 @@ func (c *Call) Deadline() time.Time { return c.deadline }
 // limit. It costs a timer as soon as somebody waits for it.
 func (c *Call) Context() context.Context {
 	if c.ctx == nil {
-		c.ctx = &bounded{base: c.base, deadline: c.deadline}
+		c.ctx = deadline.New(c.base, c.deadline)
 	}
 	return c.ctx
 }
@@ -134,7 +135,7 @@ func (c *Call) Until(d Due) {
 	}
 	c.deadline, c.overdue = d.At, d
 	if c.ctx != nil {
-		c.ctx = &bounded{base: c.ctx, outer: c.ctx, deadline: d.At}
+		c.ctx = c.ctx.Earlier(d.At)
 	}
 }
 

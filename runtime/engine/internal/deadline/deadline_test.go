@@ -1,4 +1,4 @@
-package engine
+package deadline
 
 import (
 	"context"
@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// TestBounded: whoever looks, waits, or derives a context sees what they would
+// TestContext: whoever looks, waits, or derives a context sees what they would
 // see of one of context.WithDeadline, whatever has been done with it before.
-func TestBounded(t *testing.T) {
+func TestContext(t *testing.T) {
 	type stringKey string
 	const long = time.Hour
 	tests := []struct {
 		name string
 		wall time.Duration
-		do   func(b *bounded, cancelBase func())
+		do   func(b *Context, cancelBase func())
 		want error
 	}{
-		{"nothing", long, func(*bounded, func()) {}, nil},
-		{"time is up", -1, func(*bounded, func()) {}, context.DeadlineExceeded},
-		{"time is up, then the caller goes", -1, func(b *bounded, gone func()) { _ = b.Err(); gone() }, context.DeadlineExceeded},
-		{"the caller goes", long, func(_ *bounded, gone func()) { gone() }, context.Canceled},
-		{"the caller of a waiter goes", long, func(b *bounded, gone func()) { b.Done(); gone() }, context.Canceled},
-		{"the call ends", long, func(b *bounded, _ func()) { b.end() }, context.Canceled},
-		{"the call of a waiter ends", long, func(b *bounded, _ func()) { b.Done(); b.end() }, context.Canceled},
-		{"time is up and the call ends", -1, func(b *bounded, _ func()) { _ = b.Err(); b.end() }, context.DeadlineExceeded},
+		{"nothing", long, func(*Context, func()) {}, nil},
+		{"time is up", -1, func(*Context, func()) {}, context.DeadlineExceeded},
+		{"time is up, then the caller goes", -1, func(b *Context, gone func()) { _ = b.Err(); gone() }, context.DeadlineExceeded},
+		{"the caller goes", long, func(_ *Context, gone func()) { gone() }, context.Canceled},
+		{"the caller of a waiter goes", long, func(b *Context, gone func()) { b.Done(); gone() }, context.Canceled},
+		{"the call ends", long, func(b *Context, _ func()) { b.End() }, context.Canceled},
+		{"the call of a waiter ends", long, func(b *Context, _ func()) { b.Done(); b.End() }, context.Canceled},
+		{"time is up and the call ends", -1, func(b *Context, _ func()) { _ = b.Err(); b.End() }, context.DeadlineExceeded},
 	}
 	for _, tt := range tests {
 		looks := map[string]func(ctx context.Context) error{
@@ -49,8 +49,8 @@ func TestBounded(t *testing.T) {
 			t.Run(tt.name+"/"+look, func(t *testing.T) {
 				base, gone := context.WithCancel(context.WithValue(t.Context(), stringKey("k"), "v"))
 				defer gone()
-				b := &bounded{base: base, deadline: time.Now().Add(tt.wall)}
-				defer b.end()
+				b := New(base, time.Now().Add(tt.wall))
+				defer b.End()
 				tt.do(b, gone)
 				for range 2 {
 					if err := at(b); !errors.Is(err, tt.want) || (err == nil) != (tt.want == nil) {
@@ -68,12 +68,12 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestBoundedWakes: those who wait, and what they derive, hear of the end.
-func TestBoundedWakes(t *testing.T) {
-	for name, end := range map[string]func(b *bounded, gone func()){
-		"by its time":   func(*bounded, func()) {},
-		"by the call":   func(b *bounded, _ func()) { b.end() },
-		"by the caller": func(_ *bounded, gone func()) { gone() },
+// TestContextWakes: those who wait, and what they derive, hear of the end.
+func TestContextWakes(t *testing.T) {
+	for name, end := range map[string]func(b *Context, gone func()){
+		"by its time":   func(*Context, func()) {},
+		"by the call":   func(b *Context, _ func()) { b.End() },
+		"by the caller": func(_ *Context, gone func()) { gone() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			base, gone := context.WithCancel(t.Context())
@@ -82,8 +82,8 @@ func TestBoundedWakes(t *testing.T) {
 			if name == "by its time" {
 				wall = 10 * time.Millisecond
 			}
-			b := &bounded{base: base, deadline: time.Now().Add(wall)}
-			defer b.end()
+			b := New(base, time.Now().Add(wall))
+			defer b.End()
 			child, cancel := context.WithCancel(b)
 			defer cancel()
 			end(b, gone)

@@ -1,4 +1,6 @@
-package engine
+// Package deadline has contexts that cost a timer only when somebody waits for them:
+// most of those who are given one ask for no more than whether the time is up.
+package deadline
 
 import (
 	"context"
@@ -6,13 +8,11 @@ import (
 	"time"
 )
 
-// bounded is a context that ends at a deadline, like one of
-// context.WithDeadline. Its timer is made when somebody first waits for it: most
-// host functions ask for no more than whether the time is up. It is not part of
-// the Call, because others may keep it for longer.
-type bounded struct {
+// Context ends at a deadline, like one of context.WithDeadline, or with End. Its
+// timer is made when somebody first waits for it.
+type Context struct {
 	base     context.Context
-	outer    *bounded // the base, where it is one of the same call: they end together
+	outer    *Context // the base, where it is one of the same work: they end together
 	deadline time.Time
 
 	mu     sync.Mutex
@@ -21,14 +21,25 @@ type bounded struct {
 	cancel context.CancelFunc
 }
 
+// New makes a context that ends with base and at the deadline.
+func New(base context.Context, deadline time.Time) *Context {
+	return &Context{base: base, deadline: deadline}
+}
+
+// Earlier makes a context for the rest of the same work, which has to be done by an
+// earlier moment: to end it ends both.
+func (b *Context) Earlier(deadline time.Time) *Context {
+	return &Context{base: b, outer: b, deadline: deadline}
+}
+
 // Deadline implements context.Context.
-func (b *bounded) Deadline() (time.Time, bool) { return b.deadline, true }
+func (b *Context) Deadline() (time.Time, bool) { return b.deadline, true }
 
 // Done implements context.Context.
-func (b *bounded) Done() <-chan struct{} { return b.wait().Done() }
+func (b *Context) Done() <-chan struct{} { return b.wait().Done() }
 
 // Err implements context.Context.
-func (b *bounded) Err() error {
+func (b *Context) Err() error {
 	if t := b.waiting(); t != nil {
 		return t.Err()
 	}
@@ -39,7 +50,7 @@ func (b *bounded) Err() error {
 }
 
 // Value implements context.Context.
-func (b *bounded) Value(key any) any {
+func (b *Context) Value(key any) any {
 	if t := b.waiting(); t != nil {
 		return t.Value(key) // where package context finds how to cancel its own
 	}
@@ -47,7 +58,7 @@ func (b *bounded) Value(key any) any {
 }
 
 // wait makes the timer.
-func (b *bounded) wait() context.Context {
+func (b *Context) wait() context.Context {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.timed == nil {
@@ -61,7 +72,7 @@ func (b *bounded) wait() context.Context {
 
 // waiting is the context with a timer, which for one that has ended is made now;
 // nil while nobody waits.
-func (b *bounded) waiting() context.Context {
+func (b *Context) waiting() context.Context {
 	b.mu.Lock()
 	t, ended := b.timed, b.ended
 	b.mu.Unlock()
@@ -71,8 +82,8 @@ func (b *bounded) waiting() context.Context {
 	return t
 }
 
-// end cancels the context.
-func (b *bounded) end() {
+// End cancels the context.
+func (b *Context) End() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ended = true
@@ -80,6 +91,6 @@ func (b *bounded) end() {
 		b.cancel()
 	}
 	if b.outer != nil {
-		b.outer.end()
+		b.outer.End()
 	}
 }
