@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"armature/core/document"
+	"armature/core/fault"
+	"armature/core/identity"
 	"armature/core/method"
 	"armature/core/sites"
 	"armature/core/sites/sitetest"
@@ -153,6 +156,36 @@ func TestFileBytes(t *testing.T) {
 			t.Errorf("%d bytes of files are used", n)
 		}
 		remove(t, s, fmt.Sprint("/api/resource/File/", first))
+	})
+}
+
+// TestPluginBytes: the bundles that are stored count, whatever serves.
+func TestPluginBytes(t *testing.T) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
+		s.Configure(t, "quotas", `{"plugin_bytes": 1000}`)
+		grow := func(bytes int64) error {
+			return s.Tenant.Store.Write(t.Context(), document.OwnTx, func(tx document.Tx) error {
+				if err := s.Tenant.Quota().GrowPlugins(t.Context(), tx, bytes); err != nil {
+					return err
+				}
+				_, err := s.Tenant.Documents.As(identity.Root(), tx).Insert(t.Context(), "Plugin Version", obj{
+					"name": fmt.Sprint("acme.a-", bytes), "plugin": "acme.a", "version": "1", "hash": fmt.Sprint(bytes), "size": bytes,
+				})
+				return err
+			})
+		}
+		if err := grow(600); err != nil {
+			t.Fatal(err)
+		}
+		if err := grow(500); fault.From(err).ExcType() != fault.QuotaExceeded {
+			t.Errorf("500 more of 1000: %v", err)
+		}
+		if err := grow(300); err != nil {
+			t.Error(err)
+		}
+		if n := used(t, s, "plugin_bytes"); n != 900 {
+			t.Errorf("%d bytes are used", n)
+		}
 	})
 }
 
