@@ -12,8 +12,9 @@ import (
 // Whatever becomes of the cache, the server starts and its plugins answer.
 func TestDamagedCache(t *testing.T) {
 	in := &armaturetest.Installation{T: t, Data: t.TempDir()}
+	in.Drop("greet.js", "export function hello() { return 1 }") // without a script nothing is compiled
 	in.Serve().Stop()
-	cache := filepath.Join(in.Data, "cache")
+	auth, cache := in.Keys("Administrator"), filepath.Join(in.Data, "cache")
 	for name, mutate := range map[string]func([]byte) []byte{
 		"empty": func([]byte) []byte { return nil },
 		"half":  func(b []byte) []byte { return b[:len(b)/2] },
@@ -37,7 +38,8 @@ func TestDamagedCache(t *testing.T) {
 				t.Fatalf("%d files, %v", n, err)
 			}
 			s := in.Serve()
-			s.Want("GET", "/api/method/ping", nil)
+			s.Auth = auth
+			s.Want("GET", "/api/method/greet.hello", nil)
 			s.Stop()
 		})
 	}
