@@ -71,7 +71,7 @@ func (f *Frontend) guard(root *os.Root, h http.Header, name string) {
 }
 
 func (r rule) matches(path string) bool {
-	if before, any := strings.CutSuffix(r.pattern, "*"); any {
+	if before, prefix := strings.CutSuffix(r.pattern, "*"); prefix {
 		return strings.HasPrefix(path, before)
 	}
 	return path == r.pattern || r.pattern == "/" && path == "/"+index

@@ -43,8 +43,8 @@ func New(c Config) *Frontend {
 }
 
 // Home answers / where the site has a page of its own for it, and nothing else.
-func (f *Frontend) Home(path string) route.Handler {
-	if path != "/" {
+func (f *Frontend) Home(urlPath string) route.Handler {
+	if urlPath != "/" {
 		return nil
 	}
 	if info, err := os.Stat(f.dir + "/" + index); err != nil || !info.Mode().IsRegular() {
