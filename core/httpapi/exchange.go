@@ -25,6 +25,7 @@ type exchange struct {
 	arrived time.Time
 
 	memory account.Call // what the exchange takes of it
+	pass   func()       // ends its turn among the site's heavy requests; nil: it has none
 
 	site       *Tenant
 	release    func()

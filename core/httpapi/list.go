@@ -17,6 +17,11 @@ func (x *exchange) list() error {
 	if err != nil {
 		return err
 	}
+	if x.heavyList(q) {
+		if err := x.heavy(); err != nil {
+			return err
+		}
+	}
 	ctx, seen := x.observe(q.Debug)
 	buf := newBuffer()
 	defer buf.free()

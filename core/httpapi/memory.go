@@ -38,8 +38,14 @@ func (x *exchange) admit() error {
 	return x.memory.Take(x.ctx, account.Request, requestSize)
 }
 
-// admitDecoding charges what a body becomes, before it does.
+// admitDecoding waits for the turn of a large body, and charges what a body becomes,
+// before it does.
 func (x *exchange) admitDecoding(body []byte, isJSON bool) error {
+	if len(body) > heavyBody {
+		if err := x.heavy(); err != nil {
+			return err
+		}
+	}
 	if len(body) <= freeBody || x.server.account == nil {
 		return nil
 	}

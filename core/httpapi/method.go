@@ -46,6 +46,7 @@ func (x *exchange) Args() (method.Args, error) {
 	if err := x.readArguments(); err != nil {
 		return method.Args{}, err
 	}
+	x.light()
 	return x.args.methodArgs(), nil
 }
 
@@ -68,6 +69,7 @@ func (x *exchange) runMethod() error {
 	if err := x.readArguments(); err != nil {
 		return err
 	}
+	x.light() // guests have slots of their own, and may wait for anything
 	res, err := x.site.Methods.Run(x.ctx, method.Invocation{
 		Path: x.route.method, Verb: x.verb(), Caller: x.caller,
 		Args: x.args.methodArgs(), Request: x.methodRequest(),

@@ -134,6 +134,7 @@ func (x *exchange) runDocumentMethod() error {
 		return fault.Invalid("", "A POST to a document needs the argument run_method")
 	}
 	args := x.args.methodArgs()
+	x.light()
 	res, err := x.site.Methods.RunOnDocument(x.ctx, method.OnDocument{
 		DocType: x.route.doctype, Name: x.route.name, Method: name, Verb: x.verb(),
 		Caller: x.caller, Args: args.Without("run_method"), Request: x.methodRequest(),

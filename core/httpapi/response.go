@@ -23,6 +23,7 @@ type response struct {
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 && status >= 200 {
 		w.status = status
+		w.x.light() // whoever reads slowly keeps no processor busy
 		w.x.charge(status, w.Header())
 		w.x.renewSession(w.Header())
 	}

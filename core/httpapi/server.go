@@ -50,7 +50,7 @@ func New(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &server{sites: c.Sites, proxies: c.Proxies, ready: c.Ready, log: c.Logger, access: c.Access, meter: c.Meter, tracer: c.Tracer, label: c.Label, account: c.Account, now: c.Now}
+	return &server{sites: c.Sites, proxies: c.Proxies, ready: c.Ready, log: c.Logger, access: c.Access, meter: c.Meter, tracer: c.Tracer, label: c.Label, account: c.Account, turns: newTurns(), now: c.Now}
 }
 
 type server struct {
@@ -63,6 +63,7 @@ type server struct {
 	tracer  trace.Tracer
 	label   bool
 	account *account.Account
+	turns   *turns
 	now     func() time.Time
 }
 
@@ -178,6 +179,7 @@ func (x *exchange) recover() {
 // finish gives the site back and writes the access log.
 func (x *exchange) finish() {
 	x.charge(x.w.status, x.w.Header()) // unless the answer has done it
+	x.light()
 	x.memory.End()
 	if x.entered {
 		x.site.Requests.Leave()
