@@ -57,7 +57,9 @@ func matches(header, tag string) bool {
 	return false
 }
 
-// sendBody sends a complete answer in a form that the client reads.
+// sendBody sends a complete answer in a form that the client reads. That its length
+// tells of its content is of no use to a page elsewhere (BREACH): cookies are
+// SameSite=Lax, so what such a page has a browser ask comes from nobody.
 func (x *exchange) sendBody(status int, body []byte) {
 	h := x.w.Header()
 	how := ""
