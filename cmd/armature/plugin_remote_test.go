@@ -82,7 +82,7 @@ func TestHostedRefused(t *testing.T) {
 	}
 	nobody := httptest.NewServer(http.NotFoundHandler())
 	nobody.Close()
-	old := `{"exc_type":"ValidationError","_server_messages":"[\"{\\\"message\\\":\\\"Failed to get method for command framework.plugins.install\\\"}\"]"}`
+	old := `{"exc_type":"ValidationError","message":"Failed to get method for command framework.plugins.install"}`
 	tests := []struct {
 		name, auth, url string
 		want            []string

@@ -80,8 +80,8 @@ func (s *Store) fixed(cells []cell, format string, args ...any) *statement {
 }
 
 // createOwnTables makes the store's own tables where they are missing. Several
-// processes may do so at once: the loser of that race tries again. A database
-// that was opened before is only read.
+// processes may do so at once: the loser of that race, and who waited for the winner in
+// vain, tries again. A database that was opened before is only read.
 func (s *Store) createOwnTables(ctx context.Context) error {
 	found := 0
 	var err error
@@ -94,7 +94,7 @@ func (s *Store) createOwnTables(ctx context.Context) error {
 	if err == nil && found == 2 {
 		return nil
 	}
-	return s.retry(ctx, time.Now().Add(s.retryFor), nil, func() (class, error) {
+	return s.retry(ctx, time.Now().Add(max(s.retryFor, s.lockWait)), nil, func() (class, error) {
 		err := s.backend.brief(ctx, func(c conn) error {
 			for _, model := range []any{(*schemaRow)(nil), (*settledRow)(nil), (*counterRow)(nil)} {
 				if err := s.ddl(ctx, c, s.bun.NewCreateTable().Model(model).IfNotExists()); err != nil {
@@ -112,7 +112,7 @@ func (s *Store) createOwnTables(ctx context.Context) error {
 			)
 		})
 		d := s.diagnose(err)
-		if d.class == duplicate {
+		if d.class == duplicate || d.class == busy {
 			d.class = again
 		}
 		return d.class, s.explain(err, nil, "")

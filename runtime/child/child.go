@@ -28,6 +28,10 @@ type Limits struct {
 // exitMemory is the exit code of a child that found itself over its memory.
 const exitMemory = 70
 
+// noMemory is how Go's runtime, the C library and a race detector say that the system
+// gives them none.
+var noMemory = []string{"out of memory", "cannot allocate memory", "pthread_create failed", "failed to allocate"}
+
 // ErrMemory and ErrTime are how Failed says which limit a child met.
 var (
 	ErrMemory = errors.New("it takes too much memory")
@@ -80,7 +84,7 @@ func Failed(c *exec.Cmd, l Limits, err error, said []byte) error {
 	used := exit.UserTime() + exit.SystemTime()
 	text := string(said)
 	switch {
-	case exit.ExitCode() == exitMemory, strings.Contains(text, "out of memory"), strings.Contains(text, "cannot allocate memory"):
+	case exit.ExitCode() == exitMemory, slices.ContainsFunc(noMemory, func(s string) bool { return strings.Contains(text, s) }):
 		return fmt.Errorf("%w: more than %d MiB", ErrMemory, l.Memory>>20)
 	case l.CPU > 0 && !exit.Exited() && used >= l.CPU/2: // by the system, which counts in ticks
 		return fmt.Errorf("%w: more than %s", ErrTime, l.CPU)

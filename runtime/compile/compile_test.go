@@ -290,7 +290,7 @@ func TestChildMeetsItsLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = compile.NewProcess(childArgument).Compile(t.Context(), m.Binary, t.TempDir(), compile.Limits{CPU: 30 * time.Second, Memory: 64 << 20})
+	_, err = compile.NewProcess(childArgument).Compile(t.Context(), m.Binary, t.TempDir(), compile.Limits{CPU: 30 * time.Second, Memory: 24 << 20})
 	if !errors.Is(err, compile.ErrLimit) {
 		t.Errorf("error %v", err)
 	}

@@ -13,11 +13,20 @@ import (
 	"sync"
 )
 
-// Plugins is the folder of the plugins for all sites, made by a first command.
+// Plugins is the folder of the plugins for all sites, which is made with the default
+// site.
 func (in *Installation) Plugins() string {
 	in.T.Helper()
-	in.Run("plugin", "list")
-	return filepath.Join(in.Data, "plugins")
+	folder := filepath.Join(in.Data, "plugins")
+	if _, stderr, _ := in.Try("", "site", "new", "default"); !exists(folder) { // the site may be there
+		in.T.Fatal(stderr)
+	}
+	return folder
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // Drop puts a file into the folder of the plugins for all sites.

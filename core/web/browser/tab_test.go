@@ -279,6 +279,9 @@ func (b *tab) who() string {
 		b.t.Fatal(err)
 	}
 	defer res.Body.Close()
+	if res.StatusCode == http.StatusForbidden {
+		return ""
+	}
 	var answer struct{ Message string }
 	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
 		b.t.Fatal(err)

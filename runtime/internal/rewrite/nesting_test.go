@@ -38,8 +38,9 @@ func TestFunctions(t *testing.T) {
 	}{
 		{"a large interpreter's", 100, strings.Repeat(branch, 2000) + table(1000), ""},
 		{"built without optimization", 3000, strings.Repeat(branch, 500), ""},
-		{"ifs over locals", 2000, strings.Repeat(branch, 2000), "branches for its 2000 locals"},
-		{"branches over locals", 2000, strings.Repeat(leave, 2000), "branches for its 2000 locals"},
+		{"the same of a whole program", 4800, strings.Repeat(branch, 2000), ""},
+		{"ifs over locals", 2000, strings.Repeat(branch, 10_000), "branches for its 2000 locals"},
+		{"branches over locals", 2000, strings.Repeat(leave, 10_000), "branches for its 2000 locals"},
 		{"a table", 1, table(200_000), "branch tables"},
 		{"many tables", 1, strings.Repeat("\x02\x40"+table(1000)+"\x0b", 40), "branch tables"},
 		{"code", 1, strings.Repeat(nop, 9<<20), "bytes of code"},
