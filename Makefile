@@ -13,10 +13,10 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 GOFLAGS_BUILD := -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help generate run build test race lint fuzz bench guests quickjs examples clean
+.PHONY: help generate run build reproducible test race lint fuzz bench guests quickjs examples clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 generate: ## all that sdk/abi/contract.json says, written into every language and table
 	@go run ./sdk/abi/generate
@@ -28,6 +28,9 @@ run: build ## build everything needed and serve ./data on 127.0.0.1:8000
 
 build: ## bin/armature, the one binary
 	CGO_ENABLED=0 go build $(GOFLAGS_BUILD) -o bin/armature ./cmd/armature
+
+reproducible: ## bin/armature twice, in different folders: the same bytes?
+	@.ci/reproducible
 
 test: ## every module's tests, one module after the other; says what was skipped
 	@.ci/test $(TESTFLAGS)

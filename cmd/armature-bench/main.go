@@ -22,14 +22,18 @@ type options struct {
 	server    string // the armature binary
 	plugin    string // the todo example
 	postgres  string // URL; empty: left out
+	replicas  string // URLs of servers that follow it
 	duration  time.Duration
 	rounds    int
 	conns     int
 	documents int
 	large     int // rows of the large table; no more than documents: left out
 	sites     int // that sleep; 0: left out
-	rights    int // rows of the table that rights decide on; 0: left out
-	json      string
+
+	subscribers int // who follow what does not change; 0: left out
+
+	rights int // rows of the table that rights decide on; 0: left out
+	json   string
 
 	neighbours time.Duration // how long each row of theirs runs; 0: left out
 	hostility  string        // part of the name of the rows that run; empty: all
@@ -50,12 +54,12 @@ func main() {
 	}
 }
 
-func runAll(ctx context.Context, args []string) error {
-	var o options
-	flags := flag.NewFlagSet("armature-bench", flag.ContinueOnError)
+// define makes the flags that set the options.
+func (o *options) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.server, "server", "bin/armature", "the armature binary")
 	flags.StringVar(&o.plugin, "plugin", "bin/examples/todo.wasm", "the todo example, built")
 	flags.StringVar(&o.postgres, "postgres", os.Getenv("ARMATURE_TEST_POSTGRES"), "URL of a PostgreSQL database")
+	flags.StringVar(&o.replicas, "replicas", os.Getenv("ARMATURE_TEST_REPLICAS"), "URLs of servers that follow it, with spaces between; empty leaves out what they add")
 	flags.DurationVar(&o.duration, "duration", 2*time.Second, "how long each case runs in each round")
 	flags.IntVar(&o.rounds, "rounds", 3, "rounds; the median counts")
 	flags.IntVar(&o.conns, "conns", 16, "connections")
@@ -63,9 +67,16 @@ func runAll(ctx context.Context, args []string) error {
 	flags.IntVar(&o.large, "large", 1_000_000, "rows of the large table, for lists that must stay flat; 0 leaves it out")
 	flags.IntVar(&o.sites, "sites", 1000, "sites that sleep, for what they cost; 0 leaves it out")
 	flags.IntVar(&o.rights, "rights", 100_000, "rows of a table of which users see what their rights allow; 0 leaves it out")
+	flags.IntVar(&o.subscribers, "subscribers", 5000, "subscribers to live changes who are told nothing, for what they cost; 0 leaves it out")
 	flags.DurationVar(&o.neighbours, "neighbours", 2*time.Second, "how long each kind of hostility of another site runs; 0 leaves them out")
 	flags.StringVar(&o.hostility, "hostility", "", "of them, those alone with this in their name")
 	flags.StringVar(&o.json, "json", "", "file to write the numbers to")
+}
+
+func runAll(ctx context.Context, args []string) error {
+	var o options
+	flags := flag.NewFlagSet("armature-bench", flag.ContinueOnError)
+	o.define(flags)
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -83,6 +94,19 @@ func runAll(ctx context.Context, args []string) error {
 			return fmt.Errorf("sites: %w", err)
 		}
 		s.print(os.Stdout)
+	}
+	for _, database := range databases {
+		if o.subscribers == 0 {
+			break
+		}
+		l, err := measureLive(ctx, o, database.name, database.url)
+		if err != nil {
+			return fmt.Errorf("live changes: %w", err)
+		}
+		l.print(os.Stdout)
+	}
+	if err := measureReplicas(ctx, o, os.Stdout); err != nil {
+		return fmt.Errorf("replicas: %w", err)
 	}
 	var reports []*report
 	beside := map[string]*neighbours{}

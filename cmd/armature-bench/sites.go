@@ -18,6 +18,7 @@ import (
 
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/sites/datafolder"
 )
 
 // sleepers is what many sites cost that nobody uses, and how long the first
@@ -121,7 +122,7 @@ func copySchemas(ctx context.Context, dir, database string, count, woken int) (e
 	if err != nil {
 		return err
 	}
-	registry := sites.NewRegistry(sites.RegistryConfig{Layout: sites.Layout{Data: dir}, Database: database, Master: master})
+	registry := sites.NewRegistry(sites.RegistryConfig{Layout: datafolder.Layout{Data: dir}, Database: database, Master: master})
 	defer func() { err = errors.Join(err, registry.Close()) }()
 	for n := range count {
 		if err := registry.Create(ctx, siteName(n)); err != nil {

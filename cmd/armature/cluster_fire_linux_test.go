@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"armature/cmd/armature/armaturetest"
+	"armature/core/serve/loopback"
 )
 
 // startBalancer puts HAProxy before the members. It asks each whether it is
@@ -30,7 +31,7 @@ func (c *cluster) startBalancer() {
 		}
 		t.Skip("haproxy is not installed")
 	}
-	address := freeAddress(t)
+	address := loopback.Free(t)
 	var config strings.Builder
 	fmt.Fprintf(&config, `defaults
   mode http
@@ -101,7 +102,7 @@ func TestClusterUnderFire(t *testing.T) {
 			m.Server = m.in.Serve(m.args...)
 			m.Auth = c.auth
 		}
-		c.pg.crash(t)
+		c.pg.Crash(t)
 		goOn(fmt.Sprintf("after crash %d of PostgreSQL", round+1))
 	}
 	// All but one at once, in the middle of everything.

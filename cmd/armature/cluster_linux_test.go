@@ -3,9 +3,6 @@ package main_test
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
-	mathrand "math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -15,6 +12,8 @@ import (
 	"time"
 
 	"armature/cmd/armature/armaturetest"
+	"armature/core/serve/loopback"
+	"armature/core/store/pgserver"
 	"armature/plugins/plugintest"
 )
 
@@ -27,7 +26,7 @@ const soon = 15 * time.Second
 // a data folder of its own.
 type cluster struct {
 	t       *testing.T
-	pg      *privatePostgres
+	pg      *pgserver.Server
 	members []*member
 	balance string // URL of the load balancer
 	auth    string
@@ -43,13 +42,13 @@ type member struct {
 func newCluster(t *testing.T, members int) *cluster {
 	t.Helper()
 	redis := need(t, "ARMATURE_TEST_REDIS")
-	c := &cluster{t: t, pg: startPostgres(t)}
+	c := &cluster{t: t, pg: pgserver.Start(t)}
 	key := make([]byte, 32)
 	_, _ = rand.Read(key)
 	for range members {
 		c.members = append(c.members, &member{
-			in:   &armaturetest.Installation{T: t, Data: t.TempDir(), Database: c.pg.url, Env: []string{"ARMATURE_SECRET_KEY=" + hex.EncodeToString(key), "ARMATURE_REDIS=" + redis}},
-			args: []string{"--listen", freeAddress(t), "--log-level", "warn"},
+			in:   &armaturetest.Installation{T: t, Data: t.TempDir(), Database: c.pg.URL, Env: []string{"ARMATURE_SECRET_KEY=" + hex.EncodeToString(key), "ARMATURE_REDIS=" + redis}},
+			args: []string{"--listen", loopback.Free(t), "--log-level", "warn"},
 		})
 	}
 	return c
@@ -80,19 +79,10 @@ func need(t *testing.T, variable string) string {
 	return value
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	// Below those that the system gives to connections: one of these may be taken again
-	// by the time that a server listens.
-	for range 100 {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+mathrand.N(10_000)))
-		if err == nil {
-			defer l.Close()
-			return l.Addr().String()
-		}
-	}
-	t.Fatal("there is no free port")
-	return ""
+// schemaVersion is that of the DocTypes of the default site.
+func (c *cluster) schemaVersion() string {
+	c.t.Helper()
+	return c.pg.SQL(c.t, "SELECT version FROM site_default.armature_schema")
 }
 
 // within measures how long it takes until all members agree.
@@ -115,12 +105,12 @@ func (c *cluster) within(what string, cond func(*armaturetest.Server) bool) {
 func TestTenStartTogether(t *testing.T) {
 	alone := newCluster(t, 1)
 	alone.start()
-	want := alone.pg.schemaVersion(t)
+	want := alone.schemaVersion()
 
 	c := newCluster(t, 10)
 	c.start()
-	if got := c.pg.schemaVersion(t); got != want {
-		t.Errorf("DocTypes were installed %d times, alone %d", got, want)
+	if got := c.schemaVersion(); got != want {
+		t.Errorf("DocTypes were installed %s times, alone %s", got, want)
 	}
 	passwords := 0
 	for _, m := range c.members {

@@ -41,7 +41,7 @@ func TestSitesOfACluster(t *testing.T) {
 	on(0, "site", "config", "shop", "set", "rate_limit", "null")
 	c.within("that it has none", answers(auth, http.StatusOK))
 
-	late := &member{in: &armaturetest.Installation{T: t, Data: t.TempDir(), Database: c.pg.url, Env: c.members[0].in.Env}, args: []string{"--log-level", "warn"}}
+	late := &member{in: &armaturetest.Installation{T: t, Data: t.TempDir(), Database: c.pg.URL, Env: c.members[0].in.Env}, args: []string{"--log-level", "warn"}}
 	late.Server = late.in.Serve(late.args...)
 	if status := shop(auth)(late.Server); status != http.StatusOK {
 		t.Errorf("a server that comes later answers %d", status)

@@ -264,7 +264,7 @@ func TestDiskFull(t *testing.T) {
 
 	// A disk that may not be written to is said at the start.
 	disk.readOnly(t, true)
-	if _, stderr, err := in.Try("", "serve", "--listen", "127.0.0.1:0"); err == nil || !strings.Contains(stderr, "sites/default/site.db") {
+	if _, stderr, err := in.Try("", "serve", "--listen", "127.0.0.1:0"); err == nil || !strings.Contains(stderr, in.Data+"/jobs.db") {
 		t.Errorf("on a read-only disk: %v\n%s", err, stderr)
 	} else {
 		t.Logf("a read-only disk: %s", strings.TrimSpace(stderr))

@@ -55,6 +55,12 @@ func TestExampleShop(t *testing.T) {
 	in.Walk().Follow("shop")
 }
 
+// TestExampleHelpdesk: a plugin and the page before it.
+func TestExampleHelpdesk(t *testing.T) {
+	in := armaturetest.New(t)
+	in.Walk().Follow("helpdesk")
+}
+
 // TestExampleTodo: the todo example is tested and built as each language's README
 // says, and then does what the first one's says, whatever it is written in.
 func TestExampleTodo(t *testing.T) {
@@ -231,7 +237,7 @@ func TestExampleWebhook(t *testing.T) {
 		if !slices.Equal(first, []string{`{"message":{"received":"msg_once"}} 200`}) {
 			t.Errorf("answers to who was not told that it is here already: %q", first)
 		}
-		if got := w.Server.Want("GET", "/api/resource/Webhook%20Delivery?filters="+url.QueryEscape(`[["event_type","=","crowd"]]`), nil).([]any); len(got) != 1 {
+		if got := w.Server.Want("GET", "/api/resource/Received%20Webhook?filters="+url.QueryEscape(`[["event_type","=","crowd"]]`), nil).([]any); len(got) != 1 {
 			t.Errorf("stored %v", got)
 		}
 	})

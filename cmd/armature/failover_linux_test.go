@@ -1,47 +1,25 @@
 package main_test
 
 import (
-	"database/sql"
 	"fmt"
-	"net"
 	"net/url"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"armature/cmd/armature/armaturetest"
 	"armature/core/store/pgbouncer"
+	"armature/core/store/pgserver"
 )
 
-// standby makes a server that follows p, and has every commit of p wait for it.
-func (p *privatePostgres) standby(t *testing.T) *privatePostgres {
+// synchronous makes a server that follows p, and has every commit of p wait for it.
+func synchronous(t *testing.T, p *pgserver.Server) *pgserver.Server {
 	t.Helper()
-	s := &privatePostgres{bin: p.bin, dir: filepath.Join(p.dir, "standby")}
-	u, err := url.Parse(p.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.run(t, "pg_basebackup", "-h", u.Hostname(), "-p", u.Port(), "-U", "armature", "-D", s.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync")
-	host, port, _ := net.SplitHostPort(freeAddress(t))
-	s.run(t, "pg_ctl", "-D", s.data(), "-w", "-t", "60", "-l", filepath.Join(s.dir, "log"), "start", "-o",
-		fmt.Sprintf("-c listen_addresses=%s -c port=%s -c unix_socket_directories=%s -c max_connections=100", host, port, s.dir))
-	t.Cleanup(func() { s.stop(t) })
-	s.url = "postgres://armature@" + net.JoinHostPort(host, port) + "/armature?sslmode=disable"
-
-	db, err := sql.Open("pgx", p.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for _, text := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
-		if _, err := db.Exec(text); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s := p.Standby(t)
+	p.SQL(t, "ALTER SYSTEM SET synchronous_standby_names = '*'")
+	p.SQL(t, "SELECT pg_reload_conf()")
 	armaturetest.Eventually(t, "commits wait for the standby", func() bool {
-		var n int
-		return db.QueryRow("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'").Scan(&n) == nil && n == 1
+		return p.SQL(t, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1"
 	})
 	return s
 }
@@ -72,9 +50,9 @@ func TestFailover(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			const writers = 4
-			primary := startPostgres(t)
-			second := primary.standby(t)
-			in := &armaturetest.Installation{T: t, Data: t.TempDir(), Database: eitherHost(t, reached(t, primary.url), reached(t, second.url))}
+			primary := pgserver.Start(t)
+			second := synchronous(t, primary)
+			in := &armaturetest.Installation{T: t, Data: t.TempDir(), Database: eitherHost(t, reached(t, primary.URL), reached(t, second.URL))}
 			s := in.Serve("--log-level", "error")
 			s.Auth = in.Keys("Administrator")
 			own := prepareOrders(s, writers)
@@ -84,9 +62,9 @@ func TestFailover(t *testing.T) {
 				work.Go(func() { l.write(stop, func() string { return s.URL }, s.Auth, w, 0) })
 			}
 			armaturetest.Eventually(t, "the writers are at it", func() bool { return l.acks.Load() >= 100 })
-			primary.stop(t)
+			primary.Stop(t)
 			lost := time.Now()
-			second.run(t, "pg_ctl", "-D", second.data(), "-w", "promote")
+			second.Promote(t)
 			at := l.acks.Load() // those of the old one are all in by now
 			armaturetest.Eventually(t, "it writes to the other one", func() bool { return l.acks.Load() > at+20 })
 			t.Logf("20 writes %s after the primary was lost", time.Since(lost).Round(time.Millisecond))

@@ -261,7 +261,7 @@ func TestReservedNames(t *testing.T) {
 	in := armaturetest.New(t)
 	s := in.Serve()
 	s.Auth = in.Keys("Administrator")
-	for _, name := range []string{"Login Failure", "password reset", "Email Template", "JOB", "Site Secret"} {
+	for _, name := range []string{"Login Failure", "password reset", "Email Queue", "JOB", "Site Secret"} {
 		status, answer := s.Call("POST", "/api/resource/DocType", map[string]any{
 			"name": name, "module": "Library", "custom": 1, "fields": []any{map[string]any{"fieldname": "a", "fieldtype": "Data"}},
 		})

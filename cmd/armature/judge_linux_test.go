@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"armature/cmd/armature/armaturetest"
+	"armature/core/serve/loopback"
 	"armature/core/store/judge"
 )
 
@@ -58,7 +59,7 @@ func TestJudge(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
 		in := armaturetest.New(t)
 		in.Drop("judge.lists.js", judgedPlugin)
-		m := &member{in: in, args: []string{"--listen", freeAddress(t), "--log-level", "warn"}}
+		m := &member{in: in, args: []string{"--listen", loopback.Free(t), "--log-level", "warn"}}
 		m.Server = in.Serve(m.args...)
 		c := &cluster{t: t, members: []*member{m}}
 		c.judge(length)
@@ -102,7 +103,7 @@ func (c *cluster) judge(length time.Duration) {
 	for round := 0; time.Now().Before(until); round++ {
 		time.Sleep(min(length/4, 10*time.Second)) // what is killed has to have something to do
 		if c.pg != nil && round%2 == 1 {
-			c.pg.crash(t)
+			c.pg.Crash(t)
 			continue
 		}
 		m := c.members[round/2%len(c.members)]

@@ -138,7 +138,7 @@ var ordinary = []string{
 	"framework.client.is_document_amended", "framework.client.validate_link", "framework.client.validate_link_and_fetch",
 	"framework.client.get_time_zone", "framework.client.insert", "framework.client.insert_many", "framework.client.save",
 	"framework.client.set_value", "framework.client.bulk_update", "framework.client.submit", "framework.client.cancel",
-	"framework.client.rename_doc", "framework.client.batch", "framework.client.delete",
+	"framework.client.rename_doc", "framework.client.batch", "framework.client.delete", "framework.desk.search.search_link",
 }
 
 // platformsMethods: every other method that the server describes is closed to a

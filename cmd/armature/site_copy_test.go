@@ -90,14 +90,14 @@ func TestRestoreAsksLast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	newer := strings.Replace(string(whole), `"data_reader": 4`, `"data_reader": 9`, 1)
+	newer := strings.Replace(string(whole), `"data_reader": 4`, `"data_reader":99`, 1) // as many bytes
 	changed := []byte(string(whole))
 	changed[len(changed)/2] ^= 1
 	const asked = "the passphrase is empty"
 	for name, tt := range map[string]struct{ text, says string }{
 		"cut":      {string(whole[:len(whole)-5000]), "is cut"},
 		"changed":  {string(changed), "SHA-256"},
-		"newer":    {newer, "can be used by programs of format 9"},
+		"newer":    {newer, "can be used by programs of format 99"},
 		"no":       {"hello", "no archive"},
 		"a taken ": {string(whole), "--replace"},
 	} {

@@ -13,10 +13,11 @@ const (
 	Plugin              // bundles, modules and their snapshots
 	Archive             // keys of archives that are made or read
 	Child               // processes that work for this one
+	Stream              // connections over which changes are told as they happen, and what waits to be sent
 	kinds
 )
 
-var names = [kinds]string{"request", "body", "answer", "image", "guest", "plugin", "archive", "child"}
+var names = [kinds]string{"request", "body", "answer", "image", "guest", "plugin", "archive", "child", "stream"}
 
 // String is the kind as metrics name it.
 func (k Kind) String() string { return names[k] }

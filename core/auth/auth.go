@@ -24,7 +24,7 @@ import (
 
 // Scheme checks what follows the scheme's name in an Authorization header. It
 // never returns nil without an error.
-type Scheme func(ctx context.Context, credentials string) (*identity.Caller, error)
+type Scheme func(ctx context.Context, r *http.Request, credentials string) (*identity.Caller, error)
 
 // Service authenticates the requests of one site.
 type Service struct {
@@ -42,6 +42,7 @@ type Service struct {
 	hasher      *Hasher
 	failures    *tally // wrong passwords, by user and by address
 	resets      resets
+	factors     factors
 	strangers   strangers
 }
 
@@ -96,6 +97,8 @@ func New(c Config) *Service {
 	t := tables()
 	s.failures = &tally{s: s, dt: t.failures, lasts: s.interval}
 	s.resets = resets{dt: t.resets, wishes: &tally{s: s, dt: t.wishes, lasts: func() time.Duration { return resetEvery }}}
+	s.factors = factors{dt: t.factors, recovery: t.recovery, browsers: t.browsers,
+		wrong: &tally{s: s, dt: t.codes, lasts: func() time.Duration { return codeEvery }}}
 	s.header = header{"token": s.token, "basic": s.basic}
 	for name, scheme := range c.Schemes {
 		s.header[name] = scheme

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"armature/core/fault"
 	"armature/core/identity"
 )
 
@@ -14,6 +13,7 @@ type Browser struct {
 	Caller  *identity.Caller
 	Session string    // its id, a secret
 	Begun   time.Time // when the user logged in, to a second
+	Methods []string  // by which the user has shown who they are (RFC 8176); none: a session from before they were kept
 }
 
 // Browser returns the session of the request's cookie, nil when it carries none
@@ -29,12 +29,9 @@ func (s *Service) Browser(ctx context.Context, r *http.Request) (*Browser, error
 	if err != nil || e == nil {
 		return nil, err
 	}
-	caller, err := s.Caller(ctx, e.user)
-	if fault.KindOf(err) == fault.Authentication {
-		return nil, nil // disabled a moment ago
-	}
-	if err != nil {
+	caller, err := s.sessionCaller(ctx, e)
+	if err != nil || caller == nil {
 		return nil, err
 	}
-	return &Browser{Caller: caller, Session: id, Begun: time.Unix(e.expires, 0).Add(-sessionLife)}, nil
+	return &Browser{Caller: caller, Session: id, Begun: time.Unix(e.expires, 0).Add(-sessionLife), Methods: e.shown.amr}, nil
 }

@@ -52,15 +52,31 @@ func (s *Service) bySession(ctx context.Context, r *http.Request) (*identity.Cal
 		s.recordUnknown(ctx)
 		return nil, nil
 	}
-	caller, err := s.Caller(ctx, e.user)
-	if fault.KindOf(err) == fault.Authentication {
-		return nil, nil // disabled a moment ago
-	}
-	if err != nil {
+	caller, err := s.sessionCaller(ctx, e)
+	if err != nil || caller == nil {
 		return nil, err
 	}
 	if err := s.checkOrigin(ctx, r, id, e.csrf); err != nil {
 		return nil, err
+	}
+	return caller, nil
+}
+
+// sessionCaller is the user of a session, nil where the user may not act by it: one
+// who was disabled a moment ago, and one who needs a second factor and has shown
+// none, since the need came after the login.
+func (s *Service) sessionCaller(ctx context.Context, e *knownSession) (*identity.Caller, error) {
+	caller, err := s.Caller(ctx, e.user)
+	if fault.KindOf(err) == fault.Authentication {
+		return nil, nil
+	}
+	if err != nil || !e.shown.factor && s.needsFactor(caller) {
+		return nil, err
+	}
+	if e.shown.factor {
+		proved := *caller
+		proved.Proved = true
+		return &proved, nil
 	}
 	return caller, nil
 }

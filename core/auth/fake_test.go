@@ -165,7 +165,7 @@ func newFixture(t testing.TB) *fixture {
 	hasRole := doctype.NewDocType(doctype.DocType{Name: "Has Role", Child: true},
 		[]*doctype.Field{declared("role", "Link", doctype.Text)})
 	role := doctype.NewDocType(doctype.DocType{Name: "Role"}, []*doctype.Field{
-		declared("disabled", "Check", doctype.Check), declared("desk_access", "Check", doctype.Check)})
+		declared("disabled", "Check", doctype.Check), declared("desk_access", "Check", doctype.Check), declared("two_factor_auth", "Check", doctype.Check)})
 	user := doctype.NewDocType(doctype.DocType{Name: "User"}, []*doctype.Field{
 		declared("email", "Data", doctype.Text), declared("full_name", "Data", doctype.Text),
 		declared("enabled", "Check", doctype.Check), declared("user_type", "Link", doctype.Text),
@@ -173,7 +173,7 @@ func newFixture(t testing.TB) *fixture {
 		declared("roles", "Table", doctype.Rows)})
 	session := doctype.NewDocType(doctype.DocType{Name: "Session"}, []*doctype.Field{
 		declared("user", "Data", doctype.Text), declared("last_used", "Int", doctype.Int),
-		declared("expires", "Int", doctype.Int), declared("csrf_issued", "Check", doctype.Check)})
+		declared("expires", "Int", doctype.Int), declared("csrf_issued", "Check", doctype.Check), declared("amr", "Data", doctype.Text), declared("second_factor", "Check", doctype.Check)})
 	f := &fixture{
 		store:  &fakeStore{t: t, docs: map[string]map[string]*doctype.Document{"User": {}, "Role": {}, "Session": {}}},
 		schema: doctype.NewSchema(1, []*doctype.DocType{hasRole, role, user, session}),

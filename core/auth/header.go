@@ -36,7 +36,7 @@ func (h header) authenticate(ctx context.Context, r *http.Request) (*identity.Ca
 	if scheme == nil {
 		return nil, wrong("unknown scheme")
 	}
-	return scheme(ctx, credentials)
+	return scheme(ctx, r, credentials)
 }
 
 // splitHeader returns the scheme, in lower case, and what follows it.
@@ -49,7 +49,7 @@ func splitHeader(value string) (scheme, credentials string, ok bool) {
 }
 
 // token is the scheme "token <key>:<secret>".
-func (s *Service) token(ctx context.Context, credentials string) (*identity.Caller, error) {
+func (s *Service) token(ctx context.Context, _ *http.Request, credentials string) (*identity.Caller, error) {
 	key, secret, ok := strings.Cut(credentials, ":")
 	if !ok {
 		return nil, wrong("no colon between key and secret")
@@ -58,13 +58,13 @@ func (s *Service) token(ctx context.Context, credentials string) (*identity.Call
 }
 
 // basic is the scheme "Basic base64(<key>:<secret>)".
-func (s *Service) basic(ctx context.Context, credentials string) (*identity.Caller, error) {
+func (s *Service) basic(ctx context.Context, r *http.Request, credentials string) (*identity.Caller, error) {
 	text, err := base64.StdEncoding.DecodeString(credentials)
 	if err != nil {
 		return nil, fault.Wrap(fault.BadRequest, "InvalidAuthorizationToken", err,
 			"Failed to decode token, please provide a valid base64-encoded token.")
 	}
-	return s.token(ctx, string(text))
+	return s.token(ctx, r, string(text))
 }
 
 // wrong is the one answer to wrong credentials: it does not say to the client

@@ -102,6 +102,9 @@ func (h hooks) validateUser(ctx context.Context, ev *document.Event) error {
 	if err := keepPlugins(ev); err != nil {
 		return err
 	}
+	if err := keepService(ev); err != nil {
+		return err
+	}
 	if err := keepNames(user, ev.Before); err != nil {
 		return err
 	}
@@ -129,7 +132,7 @@ func (h hooks) validateUser(ctx context.Context, ev *document.Event) error {
 			return err
 		}
 	}
-	_, desk, err := h.s.roles(ctx, ev.Tx, user)
+	given, err := h.s.roles(ctx, ev.Tx, user)
 	if err != nil {
 		return err
 	}
@@ -137,8 +140,11 @@ func (h hooks) validateUser(ctx context.Context, ev *document.Event) error {
 		user.Put("user_type", PluginType)
 		return nil
 	}
+	if isService(user) {
+		return nil
+	}
 	user.Put("user_type", "Website User")
-	if desk {
+	if given.desk {
 		user.Put("user_type", SystemUser)
 	}
 	return nil
@@ -215,6 +221,9 @@ func (h hooks) newPassword(ctx context.Context, ev *document.Event) error {
 	if err := h.s.endResets(ctx, ev.Tx, user.Name()); err != nil {
 		return err
 	}
+	if err := h.s.forgetBrowsers(ctx, ev.Tx, user.Name()); err != nil {
+		return err
+	}
 	if user.Bool("logout_all_sessions") {
 		if err := h.s.EndSessions(ctx, ev.Tx, user.Name()); err != nil {
 			return err
@@ -249,6 +258,9 @@ func (h hooks) loggedOut(ctx context.Context, ev *document.Event) error {
 	if ev.Name == document.OnUpdate && (ev.Before == nil || ev.Doc.Bool("enabled")) {
 		return nil
 	}
+	if err := h.factors(ctx, ev); err != nil {
+		return err
+	}
 	if err := h.s.endResets(ctx, ev.Tx, user.Name()); err != nil {
 		return err
 	}
@@ -256,4 +268,16 @@ func (h hooks) loggedOut(ctx context.Context, ev *document.Event) error {
 		return err
 	}
 	return h.s.ended(ctx, ev.Tx, ev.Caller, user.Name())
+}
+
+// factors has second factors go with their user, and browsers forget a user who is
+// disabled. Users keep their names.
+func (h hooks) factors(ctx context.Context, ev *document.Event) error {
+	user := ev.Doc.Name()
+	if ev.Name == document.AfterDelete {
+		if err := h.s.dropFactors(ctx, ev.Tx, user, h.s.factors.dt, h.s.factors.recovery); err != nil {
+			return err
+		}
+	}
+	return h.s.forgetBrowsers(ctx, ev.Tx, user)
 }

@@ -35,8 +35,12 @@ type Keys struct {
 // GenerateKeys gives a user a new secret, and a key if there is none yet; the
 // secret before it stops working. The caller needs the role System Manager, and
 // keys of the Administrator, who passes every check, are made by the Administrator
-// alone (Permission); an unknown user is Missing.
+// alone (Permission), as are those of a user with a second factor by who has shown one;
+// an unknown user is Missing.
 func (s *Service) GenerateKeys(ctx context.Context, tx document.Tx, caller *identity.Caller, user string) (Keys, error) {
+	if err := s.writable(); err != nil {
+		return Keys{}, err
+	}
 	if !caller.HasRole(identity.SystemManager) {
 		return Keys{}, fault.Denied("Only a System Manager may generate keys")
 	}
@@ -48,7 +52,10 @@ func (s *Service) GenerateKeys(ctx context.Context, tx document.Tx, caller *iden
 		return Keys{}, err
 	}
 	if isPlugin(doc) {
-		return Keys{}, noLogin(user)
+		return Keys{}, noLogin(doc)
+	}
+	if err := s.proved(ctx, tx, caller, doc); err != nil {
+		return Keys{}, err
 	}
 	keys := Keys{Key: doc.Text("api_key"), Secret: random(secretBytes)}
 	if keys.Key == "" {
@@ -60,6 +67,23 @@ func (s *Service) GenerateKeys(ctx context.Context, tx document.Tx, caller *iden
 		return Keys{}, err
 	}
 	return keys, s.save(ctx, tx, caller, doc, "api_key", "api_secret")
+}
+
+// proved refuses to give out keys of a user who logs in with a second factor to whoever
+// has shown none: a key would be the way around it.
+func (s *Service) proved(ctx context.Context, tx document.Tx, caller *identity.Caller, user *doctype.Document) error {
+	if caller.Proved {
+		return nil
+	}
+	given, err := s.roles(ctx, tx, user)
+	if err != nil {
+		return err
+	}
+	app, err := s.totpOf(ctx, tx, user.Name())
+	if err != nil || app == nil && !given.factor && !s.flag(requireFactorSetting) {
+		return err
+	}
+	return fault.New(fault.Permission, factorMissing, "User %s logs in with a second factor: keys are made by who is logged in with one, or at the command line", user.Name())
 }
 
 // byKey returns the user who owns the key if the secret is right.

@@ -14,10 +14,14 @@ import (
 
 // Attempt is somebody's wish to log in.
 type Attempt struct {
-	User     string // e-mail address or user name
+	User     string // e-mail address, user name, or where the site allows it mobile number
 	Password string
 	From     Remote
 	Session  string // the session the client brought along, which ends; may be empty
+
+	Code   string                   // of the second factor; empty: not known yet
+	Known  func(user string) string // the KnownBrowser.Token that the client has for a user; nil: none
+	Factor bool                     // a browser that is known does not do: somebody asks for the factor itself
 }
 
 // Login is a login that succeeded.
@@ -27,6 +31,8 @@ type Login struct {
 	Image    string
 	Language string
 	Lives    time.Duration // of the session, unless it is used
+	Browser  *KnownBrowser // what the browser is to keep; nil: nothing
+	Codes    []string      // recovery codes of a factor that was set up in this login, which are shown once
 }
 
 // candidate is what is known of a user before the password is checked.
@@ -36,10 +42,12 @@ type candidate struct {
 	hash    string
 }
 
-// Login checks a password and begins a session. Errors: Authentication for a
-// wrong password and an unknown user, which are not told apart, and for a
-// disabled one; SecurityException after too many failures; Unavailable when
-// passwords cannot be checked now.
+// Login checks a password, and a second factor of who has one or needs one, and
+// begins a session. Errors: Authentication for a wrong password and an unknown user,
+// which are not told apart, for a disabled one, and for a wrong code; a Challenge,
+// which is an Authentication as well, where the password is right and the factor is
+// missing; SecurityException after too many failures; Unavailable when passwords
+// cannot be checked now.
 func (s *Service) Login(ctx context.Context, a Attempt) (*Login, error) {
 	a.User = strings.TrimSpace(a.User)
 	a.From = a.From.short()
@@ -74,7 +82,10 @@ func (s *Service) Login(ctx context.Context, a Attempt) (*Login, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.begin(ctx, found, upgraded, a, culprits)
+	return s.begin(ctx, entry{
+		Attempt: a, user: found.name, upgraded: upgraded, culprits: culprits,
+		same: func(hash string) bool { return hash == found.hash },
+	})
 }
 
 const wrongLogin = "Invalid login credentials"
@@ -83,7 +94,8 @@ func refusal(message string) error {
 	return &fault.Error{Kind: fault.Authentication, Message: message, Quiet: true}
 }
 
-// candidate finds a user by address or user name, in one query whether there is
+// candidate finds a user by address or user name, and where the site wants it by the
+// number of the telephone, which no two users share, in one query whether there is
 // one or not. Who chose somebody's address for a user name is not that somebody.
 func (s *Service) candidate(ctx context.Context, typed string) (c candidate, err error) {
 	dt, err := s.docType("User")
@@ -91,27 +103,31 @@ func (s *Service) candidate(ctx context.Context, typed string) (c candidate, err
 		return c, err
 	}
 	lower := fold(typed)
+	names := doctype.AnyOf{equals(dt, "name", typed), equals(dt, "name", lower), equals(dt, "username", typed), equals(dt, "username", lower)}
+	if s.flag("allow_login_using_mobile_number") {
+		names = append(names, equals(dt, "mobile_no", typed))
+	}
 	sel := &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "name", "enabled", "password_hash", "username"),
-		Where:   doctype.AnyOf{equals(dt, "name", typed), equals(dt, "name", lower), equals(dt, "username", typed), equals(dt, "username", lower)},
-		Length:  4,
+		Where:   names,
+		Length:  len(names),
 	}
 	best := 0
 	err = s.store.Read(ctx, func(tx document.Tx) error {
 		return tx.Rows(ctx, sel, func(v []any) error {
 			name, _ := v[0].(string)
 			username, _ := v[3].(string)
-			rank := 0
+			rank := 1 // by the number
 			switch {
 			case name == typed:
-				rank = 4
+				rank = 5
 			case name == lower:
-				rank = 3
+				rank = 4
 			case username == typed:
-				rank = 2
+				rank = 3
 			case username == lower:
-				rank = 1
+				rank = 2
 			}
 			if name == identity.Guest || rank <= best {
 				return nil
@@ -182,46 +198,71 @@ func (s *Service) writeAgain(ctx context.Context, fn func(document.Tx) error) (e
 	return err
 }
 
+// entry is a login whose password was right.
+type entry struct {
+	Attempt
+	user     string
+	culprits [2]string
+	same     func(hash string) bool // reports whether the password is still the one that was checked
+	upgraded string                 // another hash of it; empty: the stored one does
+
+	remember bool   // make the browser known
+	enrol    string // secret of an app that the user sets up in this login; empty: none
+}
+
 // begin makes the session of a user whose password was right, unless something
-// changed while it was checked.
-func (s *Service) begin(ctx context.Context, found candidate, upgraded string, a Attempt, culprits [2]string) (login *Login, err error) {
+// changed while it was checked, or a second factor is missing.
+func (s *Service) begin(ctx context.Context, e entry) (login *Login, err error) {
+	var refused error
 	err = s.writeAgain(ctx, func(tx document.Tx) error {
-		user, err := s.read(ctx, tx, found.name, true)
-		if fault.KindOf(err) == fault.NotFound {
-			return refusal(wrongLogin)
-		}
+		login, refused = &Login{}, nil
+		user, err := s.admitted(ctx, tx, e, login)
 		if err != nil {
 			return err
 		}
-		if user.Text("password_hash") != found.hash {
-			return refusal(wrongLogin)
+		var shown evidence
+		if shown, refused, err = s.show(ctx, tx, user, login, e); err != nil || refused != nil {
+			return err // what was counted of a refusal is kept
 		}
-		if err := s.admit(user, a.From); err != nil {
+		login.Image, login.Language, login.Lives = user.Text("user_image"), user.Text("language"), min(s.idle(), sessionLife)
+		if login.ID, err = s.replaceSession(ctx, tx, user, e.Attempt, shown); err != nil {
 			return err
 		}
-		caller, err := s.callerOf(ctx, tx, user)
-		if err != nil {
-			return err
-		}
-		login = &Login{Caller: caller, Image: user.Text("user_image"), Language: user.Text("language"), Lives: min(s.idle(), sessionLife)}
-		login.ID, err = s.replaceSession(ctx, tx, user, a)
-		if err != nil {
-			return err
-		}
-		return s.noteLogin(ctx, tx, user, upgraded, a, culprits)
+		return s.noteLogin(ctx, tx, user, e)
 	})
 	var f *fault.Error
-	if err != nil && !errors.As(err, &f) {
+	switch {
+	case err != nil && !errors.As(err, &f):
 		return nil, failed(err)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
+	case refused != nil:
+		return nil, refused
 	}
 	return login, nil
 }
 
+// admitted reads and locks the user of a login and refuses who may not log in.
+func (s *Service) admitted(ctx context.Context, tx document.Tx, e entry, login *Login) (*doctype.Document, error) {
+	user, err := s.read(ctx, tx, e.user, true)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil, refusal(wrongLogin)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !e.same(user.Text("password_hash")) {
+		return nil, refusal(wrongLogin)
+	}
+	if err := s.admit(user, e.From); err != nil {
+		return nil, err
+	}
+	login.Caller, err = s.callerOf(ctx, tx, user)
+	return user, err
+}
+
 // replaceSession ends the session the client brought along and begins another.
-func (s *Service) replaceSession(ctx context.Context, tx document.Tx, user *doctype.Document, a Attempt) (string, error) {
+func (s *Service) replaceSession(ctx context.Context, tx document.Tx, user *doctype.Document, a Attempt, shown evidence) (string, error) {
 	if sessionID(a.Session) {
 		dt, err := s.docType(sessionName)
 		if err != nil {
@@ -237,24 +278,24 @@ func (s *Service) replaceSession(ctx context.Context, tx document.Tx, user *doct
 			}
 		}
 	}
-	return s.beginSession(ctx, tx, user, a.From)
+	return s.beginSession(ctx, tx, user, a.From, shown)
 }
 
 // noteLogin is what a login leaves behind beside the session.
-func (s *Service) noteLogin(ctx context.Context, tx document.Tx, user *doctype.Document, upgraded string, a Attempt, culprits [2]string) error {
+func (s *Service) noteLogin(ctx context.Context, tx document.Tx, user *doctype.Document, e entry) error {
 	now := doctype.FormatDatetime(s.now())
-	set := map[string]any{"last_login": now, "last_active": now, "last_ip": a.From.Address}
-	if upgraded != "" {
-		set["password_hash"] = upgraded
+	set := map[string]any{"last_login": now, "last_active": now, "last_ip": e.From.Address}
+	if e.upgraded != "" {
+		set["password_hash"] = e.upgraded
 	}
 	if _, err := tx.UpdateIf(ctx, user.Type, user.Name(), map[string]any{"enabled": int64(1)}, set); err != nil {
 		return err
 	}
-	if err := s.forgive(ctx, tx, culprits); err != nil {
+	if err := s.forgive(ctx, tx, e.culprits); err != nil {
 		return err
 	}
 	if err := s.sweepSessions(ctx, tx); err != nil {
 		return err
 	}
-	return s.Record(ctx, tx, Activity{Operation: "Login", User: user.Name(), From: a.From})
+	return s.Record(ctx, tx, Activity{Operation: "Login", User: user.Name(), From: e.From})
 }

@@ -10,7 +10,7 @@ import (
 // disabled one, one outside the hours of login_after and login_before, one at
 // another address than restrict_ip allows. Only who knows the password is told.
 func (s *Service) admit(user *doctype.Document, from Remote) error {
-	if !user.Bool("enabled") || isPlugin(user) {
+	if !user.Bool("enabled") || !logsIn(user) {
 		return refusal("User disabled or missing")
 	}
 	hour := int64(s.now().Hour())

@@ -106,6 +106,9 @@ func RandomPassword() string { return rand.Text()[:24] }
 // The caller needs the role System Manager or to be the user, who alone may be for
 // the Administrator (Permission); an unknown user is Missing.
 func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *identity.Caller, user, hash string) error {
+	if err := s.writable(); err != nil {
+		return err
+	}
 	if caller.User != user && !caller.HasRole(identity.SystemManager) {
 		return fault.Denied("Only a System Manager may set another user's password")
 	}
@@ -116,8 +119,8 @@ func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *ident
 	if err != nil {
 		return err
 	}
-	if isPlugin(doc) {
-		return noLogin(user)
+	if !logsIn(doc) {
+		return noLogin(doc)
 	}
 	if doc.Bool("logout_all_sessions") {
 		if err := s.EndSessions(ctx, tx, user); err != nil {
@@ -128,13 +131,17 @@ func (s *Service) SetPassword(ctx context.Context, tx document.Tx, caller *ident
 }
 
 // putPassword stores a new hash in a user's document, which the transaction has
-// locked. Links made to reset the old password end with it.
+// locked. Links made to reset the old password end with it, and no browser is
+// remembered.
 func (s *Service) putPassword(ctx context.Context, tx document.Tx, caller *identity.Caller, user *doctype.Document, hash string, from Remote) error {
 	user.Put("password_hash", hash)
 	if err := s.ended(ctx, tx, caller, user.Name()); err != nil {
 		return err
 	}
 	if err := s.endResets(ctx, tx, user.Name()); err != nil {
+		return err
+	}
+	if err := s.forgetBrowsers(ctx, tx, user.Name()); err != nil {
 		return err
 	}
 	act := Activity{Operation: "Password", User: user.Name(), From: from}.Did(caller)

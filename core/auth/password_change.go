@@ -24,6 +24,9 @@ type Change struct {
 // for a new one that the policy refuses; SecurityException after too many
 // failures; Unavailable when passwords cannot be checked now.
 func (s *Service) ChangePassword(ctx context.Context, c Change) error {
+	if err := s.writable(); err != nil {
+		return err
+	}
 	if c.User == identity.Guest {
 		return fault.Denied("Log in to change your password")
 	}

@@ -125,12 +125,7 @@ func keepPlugins(ev *document.Event) error {
 		return fault.Denied("The user of a plugin is changed by people, not by plugins")
 	}
 	if user.Text("new_password") != "" {
-		return noLogin(user.Name())
+		return noLogin(user)
 	}
 	return nil
-}
-
-// noLogin refuses credentials for the user of a plugin.
-func noLogin(user string) error {
-	return fault.Invalid("", "%s is the user of a plugin, and nobody logs in as that", user)
 }

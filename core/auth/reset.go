@@ -85,7 +85,7 @@ func (s *Service) wish(ctx context.Context, tx document.Tx, name string, most in
 		return err
 	}
 	wait := s.untilThen(now.since + resetEvery.Milliseconds())
-	return fault.Wrap(fault.TooManyRequests, "", lockedError(wait), "Too many resets were asked for; try again in %d seconds", wait)
+	return fault.Wrap(fault.TooManyRequests, "RateLimitExceededError", lockedError(wait), "Too many resets were asked for; try again in %d seconds", wait)
 }
 
 // StartReset makes a key for the user that somebody typed in, by address or user
@@ -110,8 +110,8 @@ func (s *Service) NewReset(ctx context.Context, user string, from Remote) (*Rese
 		if err != nil {
 			return err
 		}
-		if isPlugin(doc) {
-			return noLogin(user)
+		if !logsIn(doc) {
+			return noLogin(doc)
 		}
 		if !doc.Bool("enabled") {
 			return fault.Invalid("", "User %s is disabled", user)
@@ -186,6 +186,9 @@ func spent() error {
 // the policy refuses, which spends nothing; Unavailable when passwords cannot be
 // hashed now.
 func (s *Service) FinishReset(ctx context.Context, key, password string, from Remote) (user string, err error) {
+	if err := s.writable(); err != nil {
+		return "", err
+	}
 	if user, err = s.CheckReset(ctx, key); err != nil {
 		return "", err
 	}
@@ -206,7 +209,7 @@ func (s *Service) FinishReset(ctx context.Context, key, password string, from Re
 			return spent()
 		}
 		doc, err := s.read(ctx, tx, user, true)
-		if err != nil || !doc.Bool("enabled") || isPlugin(doc) {
+		if err != nil || !doc.Bool("enabled") || !logsIn(doc) {
 			return spent()
 		}
 		self := &identity.Caller{User: user}

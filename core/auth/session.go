@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"slices"
+	"strings"
 	"time"
 
 	"armature/core/doctype"
@@ -47,6 +48,7 @@ type session struct {
 	lastUsed int64 // seconds, as are all times of sessions: a zone or the end of summer time does not move them
 	expires  int64
 	csrf     bool // a page has been given the session's CSRF token
+	shown    evidence
 }
 
 // live reports whether the session still counts.
@@ -69,7 +71,7 @@ func (s *Service) hashSession(id string) string {
 // beginSession makes a session with a new id, which nobody has known before:
 // what a client brought along never becomes a session's id. The user's document
 // is locked by the transaction.
-func (s *Service) beginSession(ctx context.Context, tx document.Tx, user *doctype.Document, from Remote) (id string, err error) {
+func (s *Service) beginSession(ctx context.Context, tx document.Tx, user *doctype.Document, from Remote, shown evidence) (id string, err error) {
 	dt, err := s.docType(sessionName)
 	if err != nil {
 		return "", err
@@ -81,7 +83,7 @@ func (s *Service) beginSession(ctx context.Context, tx document.Tx, user *doctyp
 	now := s.now()
 	return id, s.insert(ctx, tx, dt, s.hashSession(id), user.Name(), map[string]any{
 		"user": user.Name(), "last_used": now.Unix(), "expires": now.Add(sessionLife).Unix(),
-		"address": from.Address, "user_agent": from.Agent,
+		"address": from.Address, "user_agent": from.Agent, "amr": shown.text(), "second_factor": check(shown.factor),
 	})
 }
 
@@ -188,7 +190,7 @@ func (s *Service) readSession(ctx context.Context, name string) (found *session,
 	}
 	sel := &doctype.Select{
 		DocType: dt,
-		Columns: columns(dt, "user", "last_used", "expires", "csrf_issued"),
+		Columns: columns(dt, "user", "last_used", "expires", "csrf_issued", "amr", "second_factor"),
 		Where:   equals(dt, "name", name),
 		Length:  1,
 	}
@@ -198,6 +200,8 @@ func (s *Service) readSession(ctx context.Context, name string) (found *session,
 			found.user, _ = v[0].(string)
 			found.lastUsed, _ = v[1].(int64)
 			found.expires, _ = v[2].(int64)
+			amr, _ := v[4].(string)
+			found.shown = evidence{amr: strings.Fields(amr), factor: v[5] == int64(1)}
 			return nil
 		})
 	})

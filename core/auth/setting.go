@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"armature/core/document"
 	"armature/core/site"
 )
 
@@ -34,6 +35,14 @@ func (s *Service) flag(key string) bool {
 		return true
 	}
 	return false
+}
+
+// writable refuses a change of what users log in with while the site is read only.
+func (s *Service) writable() error {
+	if s.flag("read_only") {
+		return document.ErrReadOnlySite
+	}
+	return nil
 }
 
 // list reads a list of texts, in lower case; one text is a list of one.

@@ -45,17 +45,19 @@ func newTally(name, table string) *doctype.DocType {
 // so that no request can name them. Whoever opens a site makes them.
 func Tables() []*doctype.DocType {
 	t := tables()
-	return []*doctype.DocType{t.failures, t.resets, t.wishes}
+	return []*doctype.DocType{t.failures, t.resets, t.wishes, t.factors, t.recovery, t.browsers, t.codes}
 }
 
 // tables are the same for every site.
-var tables = sync.OnceValue(func() (t struct{ failures, resets, wishes *doctype.DocType }) {
+var tables = sync.OnceValue(func() (t struct{ failures, resets, wishes, factors, recovery, browsers, codes *doctype.DocType }) {
 	t.failures = newTally("Login Failure", "armature_login_failure")
 	t.resets = private("Password Reset", "armature_password_reset", []doctype.FieldDefinition{
 		{Name: "user", Type: "Data", Indexed: 1},
 		{Name: "expires", Type: "Int", Indexed: 1}, // seconds
 	})
 	t.wishes = newTally("Password Reset Wish", "armature_password_reset_wish")
+	t.factors, t.recovery, t.browsers = factorTables()
+	t.codes = newTally("Wrong Code", "armature_wrong_code")
 	return t
 })
 
@@ -198,19 +200,11 @@ func (s *Service) forgive(ctx context.Context, tx document.Tx, names [2]string) 
 	})
 }
 
-// change stores another count. A window that is over begins anew.
+// change stores another count.
 func (t *tally) change(ctx context.Context, tx document.Tx, name string, next func(window) window) error {
-	doc, err := tx.Get(ctx, t.s.catalog.Schema(), t.dt, name, true)
-	missing := fault.KindOf(err) == fault.NotFound
-	if err != nil && !missing {
+	w, missing, err := t.locked(ctx, tx, name)
+	if err != nil {
 		return err
-	}
-	var w window
-	if !missing {
-		w = window{doc.Int("count"), doc.Int("since")}
-	}
-	if !t.open(w) {
-		w = window{since: t.s.now().UnixMilli()}
 	}
 	w = next(w)
 	if w.count > 0 {
@@ -221,6 +215,23 @@ func (t *tally) change(ctx context.Context, tx document.Tx, name string, next fu
 	}
 	_, err = tx.Delete(ctx, t.s.catalog.Schema(), t.dt, name)
 	return err
+}
+
+// locked reads the counts under a name and locks them. A window that is over is a
+// new one; missing is whether there is no row.
+func (t *tally) locked(ctx context.Context, tx document.Tx, name string) (w window, missing bool, err error) {
+	doc, err := tx.Get(ctx, t.s.catalog.Schema(), t.dt, name, true)
+	missing = fault.KindOf(err) == fault.NotFound
+	if err != nil && !missing {
+		return w, missing, err
+	}
+	if !missing {
+		w = window{doc.Int("count"), doc.Int("since")}
+	}
+	if !t.open(w) {
+		w = window{since: t.s.now().UnixMilli()}
+	}
+	return w, missing, nil
 }
 
 func (t *tally) put(ctx context.Context, tx document.Tx, name string, w window, missing bool) error {

@@ -68,7 +68,7 @@ func (s *Service) callerOf(ctx context.Context, tx document.Tx, user *doctype.Do
 // callerWithRoles is callerOf for a user who need not be one that logs in.
 func (s *Service) callerWithRoles(ctx context.Context, tx document.Tx, user *doctype.Document) (*identity.Caller, error) {
 	name := user.Name()
-	roles, desk, err := s.roles(ctx, tx, user)
+	given, err := s.roles(ctx, tx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +76,10 @@ func (s *Service) callerWithRoles(ctx context.Context, tx document.Tx, user *doc
 		User:     name,
 		FullName: user.Text("full_name"),
 		Email:    user.Text("email"),
-		Desk:     desk || user.Text("user_type") == SystemUser || name == identity.Administrator,
-		Roles:    roles,
+		Desk:     given.desk || user.Text("user_type") == SystemUser || name == identity.Administrator,
+		Roles:    given.names,
+
+		NeedsFactor: given.factor,
 	}
 	if err := s.narrow(ctx, tx, c); err != nil {
 		return nil, err
@@ -99,9 +101,16 @@ func (s *Service) callerWithRoles(ctx context.Context, tx document.Tx, user *doc
 // counts for nothing.
 var automatic = []string{identity.Administrator, identity.Guest, identity.All, identity.DeskUser}
 
+// givenRoles are the roles that a user's document assigns.
+type givenRoles struct {
+	names  []string
+	desk   bool // one of them gives desk access
+	factor bool // one of them demands a second factor
+}
+
 // roles returns the roles a user's document assigns, without disabled and
-// automatic ones, and whether one of them gives desk access.
-func (s *Service) roles(ctx context.Context, tx document.Tx, user *doctype.Document) (roles []string, desk bool, err error) {
+// automatic ones.
+func (s *Service) roles(ctx context.Context, tx document.Tx, user *doctype.Document) (given givenRoles, err error) {
 	var assigned []any
 	for _, row := range user.Rows("roles") {
 		if role := row.Text("role"); role != "" && !slices.Contains(automatic, role) {
@@ -109,15 +118,15 @@ func (s *Service) roles(ctx context.Context, tx document.Tx, user *doctype.Docum
 		}
 	}
 	if len(assigned) == 0 {
-		return nil, false, nil
+		return given, nil
 	}
 	dt, err := s.docType("Role")
 	if err != nil {
-		return nil, false, err
+		return given, err
 	}
 	sel := &doctype.Select{
 		DocType: dt,
-		Columns: columns(dt, "name", "disabled", "desk_access"),
+		Columns: columns(dt, "name", "disabled", "desk_access", "two_factor_auth"),
 		Where:   doctype.Compare{Operand: doctype.Operand{Field: dt.Field("name")}, Op: query.In, Value: assigned},
 		Order:   []doctype.OrderBy{{Operand: doctype.Operand{Field: dt.Field("name")}}},
 	}
@@ -125,13 +134,13 @@ func (s *Service) roles(ctx context.Context, tx document.Tx, user *doctype.Docum
 		if disabled, _ := values[1].(int64); disabled != 0 {
 			return nil
 		}
-		access, _ := values[2].(int64)
-		desk = desk || access != 0
+		given.desk = given.desk || values[2] == int64(1)
+		given.factor = given.factor || values[3] == int64(1)
 		role, _ := values[0].(string)
-		roles = append(roles, role)
+		given.names = append(given.names, role)
 		return nil
 	})
-	return roles, desk, err
+	return given, err
 }
 
 func (s *Service) docType(name string) (*doctype.DocType, error) {

@@ -39,6 +39,10 @@ func (s *Service) Changed(ctx context.Context, tx document.Tx) error {
 	return nil
 }
 
+// Forget has the next request read everything again, for who has just learnt that
+// another process has changed it.
+func (s *Service) Forget() { s.known.forget() }
+
 // read reads a user's document, and locks it until the transaction ends.
 func (s *Service) read(ctx context.Context, tx document.Tx, user string, lock bool) (*doctype.Document, error) {
 	if user == identity.Guest {

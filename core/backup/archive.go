@@ -31,6 +31,7 @@ const (
 	documentsPrefix = "documents/"
 	filesPrefix     = "files/"
 	pluginsPrefix   = "plugins/"
+	frontendPrefix  = "frontend/"
 )
 
 // Header is what an archive says of itself.
@@ -55,7 +56,7 @@ type Manifest struct {
 	Gone  []string `json:"gone,omitempty"` // keys of files that were deleted while it was made
 }
 
-// Part is one table, or all counters, files or plugins.
+// Part is one table, or all counters, files, plugins or published frontends.
 type Part struct {
 	Name    string `json:"name"`
 	Records int64  `json:"records"`
@@ -68,12 +69,13 @@ const (
 	countersPart = "counters"
 	filesPart    = "files"
 	pluginsPart  = "plugins"
+	frontendPart = "frontend"
 )
 
 // Records is how many rows of documents there are.
 func (m *Manifest) Records() (n int64) {
 	for _, p := range m.Parts {
-		if p.Name != countersPart && p.Name != filesPart && p.Name != pluginsPart {
+		if p.Name != countersPart && p.Name != filesPart && p.Name != pluginsPart && p.Name != frontendPart {
 			n += p.Records
 		}
 	}

@@ -19,6 +19,7 @@
 //	counters.ndjson        the counters of naming series
 //	files/<key>            the bytes of a file
 //	plugins/<path>         the site's folder of plugins
+//	frontend/<path>        the frontends that were published, and the list of them
 //	manifest.json          Manifest: how much of everything, and its SHA-256
 //
 // The rows are those of one moment. They are canonical values (doctype.ValueKind),

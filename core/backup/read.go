@@ -103,6 +103,8 @@ func (c *checker) entry(name string, content io.Reader) error {
 		return c.file(filesPart, name[len(filesPrefix):], content)
 	case strings.HasPrefix(name, pluginsPrefix):
 		return c.file(pluginsPart, name[len(pluginsPrefix):], content)
+	case strings.HasPrefix(name, frontendPrefix):
+		return c.file(frontendPart, name[len(frontendPrefix):], content)
 	}
 	text, err := io.ReadAll(io.LimitReader(content, maxSmall))
 	if err != nil {

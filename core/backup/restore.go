@@ -22,7 +22,7 @@ import (
 // the database with what was put there. spool is a folder on the file system of
 // the storage. The site may be used after a nil error, and is to be thrown away
 // after any other. Where s has no Files the bytes of files go nowhere, and where it
-// has no folder for Plugins those do: it is how an archive is tried.
+// has no folder for Plugins or Published those do: it is how an archive is tried.
 func (a *Archive) Restore(ctx context.Context, s Contents, spool string, tell Progress) error {
 	r := &restorer{a: a, site: s, spool: spool, stored: map[string]*tally{}}
 	for dt := range s.Boot.All {
@@ -59,6 +59,8 @@ func (r *restorer) entry(ctx context.Context, name string, content io.Reader) er
 		return r.file(ctx, name[len(filesPrefix):], content)
 	case strings.HasPrefix(name, pluginsPrefix) && r.site.Plugins != "":
 		return writeFile(filepath.Join(r.site.Plugins, filepath.FromSlash(name[len(pluginsPrefix):])), content)
+	case strings.HasPrefix(name, frontendPrefix) && r.site.Published != "":
+		return writeFile(filepath.Join(r.site.Published, filepath.FromSlash(name[len(frontendPrefix):])), content)
 	}
 	return nil
 }

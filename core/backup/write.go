@@ -28,6 +28,11 @@ type Contents struct {
 	Private []*doctype.DocType // tables that belong to no DocType of the schema
 	Files   file.Storage
 	Plugins string // folder; need not exist
+
+	// Frontends puts the files of those that were published, by their paths below the
+	// folder that they are in; nil: there are none.
+	Frontends func(ctx context.Context, put func(name string, content io.Reader) error) error
+	Published string // the folder into which they are restored; empty: they are not
 }
 
 // Options are what else goes into an archive.
@@ -68,7 +73,7 @@ func seal(ctx context.Context, w io.Writer, s Contents, o Options) (*Manifest, e
 	if err := s.Store.Snapshot(ctx, func(n *store.Snapshot) error { return wr.snapshot(ctx, n) }); err != nil {
 		return nil, err
 	}
-	if err := wr.plugins(); err != nil {
+	if err := errors.Join(wr.plugins(), wr.frontends(ctx)); err != nil {
 		return nil, err
 	}
 	if err := p.putJSON(manifestEntry, wr.manifest); err != nil {

@@ -41,7 +41,7 @@ func (w *writer) files(ctx context.Context, n *store.Snapshot, schema *doctype.S
 		if err != nil {
 			return err
 		}
-		err = w.file(t, key, content)
+		err = w.file(t, filesPrefix, key, content)
 		return errors.Join(err, content.Close())
 	})
 	if err != nil {
@@ -70,16 +70,16 @@ func (w *writer) gone(ctx context.Context, dt *doctype.DocType, key string) erro
 
 // file writes the bytes of a file, which never change: where their number is
 // known they go straight through.
-func (w *writer) file(t *tally, key string, content io.Reader) error {
+func (w *writer) file(t *tally, prefix, key string, content io.Reader) error {
 	sized, ok := content.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {
-		return w.spooled(t, filesPrefix, key, content)
+		return w.spooled(t, prefix, key, content)
 	}
 	info, err := sized.Stat()
 	if err != nil {
 		return err
 	}
-	if err := w.p.entry(filesPrefix+key, info.Size()); err != nil {
+	if err := w.p.entry(prefix+key, info.Size()); err != nil {
 		return err
 	}
 	sum := sha256.New()
@@ -156,6 +156,20 @@ func (w *writer) plugins() error {
 	})
 	if err != nil {
 		return fmt.Errorf("back up the plugins: %w", err)
+	}
+	w.done(t)
+	return nil
+}
+
+// frontends writes those that were published. Their files never change.
+func (w *writer) frontends(ctx context.Context) error {
+	if w.site.Frontends == nil {
+		return nil
+	}
+	t := newTally(frontendPart)
+	err := w.site.Frontends(ctx, func(name string, content io.Reader) error { return w.file(t, frontendPrefix, name, content) })
+	if err != nil {
+		return fmt.Errorf("back up the published frontends: %w", err)
 	}
 	w.done(t)
 	return nil

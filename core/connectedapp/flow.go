@@ -215,6 +215,9 @@ func whom(caller *identity.Caller, user string) (string, error) {
 
 // admit refuses a caller who has not the right to the app.
 func (s *Service) admit(ctx context.Context, caller *identity.Caller, appID string, right access.Right) error {
+	if err := s.documents.Freshen(ctx, appName, nil); err != nil {
+		return err
+	}
 	return s.store.Read(ctx, func(tx document.Tx) error {
 		_, err := s.documents.As(caller, tx).Demand(ctx, appName, appID, right)
 		return err

@@ -10,9 +10,9 @@ var reserved = func() map[string]bool {
 	for _, name := range []string{
 		"Site Secret", "Site Migration", "Site Backup", "Login Failure", "Password Reset", "Password Reset Wish",
 
-		"API Key", "Authentication Factor", "Dead Letter", "Device Authorization", "Email Account", "Email Queue", "Email Template",
-		"Job", "Job Schedule", "Notification", "Passkey", "Recovery Code", "Saved View", "Scheduled Job", "Service Account",
-		"Site Usage", "Social Login Key", "User Invitation", "Webhook", "Webhook Attempt", "Webhook Field", "Webhook Header",
+		"API Key", "Authentication Factor", "Dead Letter", "Device Authorization", "Email Account", "Email Queue",
+		"Job", "Job Schedule", "Notification", "Passkey", "Recovery Code", "Saved View", "Service Account",
+		"Site Usage", "Social Login Key", "User Invitation", "Webhook Attempt", "Webhook Field",
 	} {
 		all[strings.ToLower(name)] = true
 	}

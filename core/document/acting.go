@@ -80,6 +80,22 @@ func (a Acting) AppendList(ctx context.Context, dst []byte, typeName string, q *
 	return a.s.appendList(ctx, a.tx, a.caller, dst, typeName, q)
 }
 
+// Fingerprint tells which lists show the same, whoever asks (access.List.Fingerprint).
+// reads are the DocTypes beside the listed one on whose documents the list depends.
+// Errors are those of AppendList.
+func (a Acting) Fingerprint(ctx context.Context, typeName string, q *query.Query) (text string, reads []string, err error) {
+	dt, err := a.s.listable(a.caller, typeName)
+	if err != nil {
+		return "", nil, err
+	}
+	l, err := a.s.may(a.tx, a.caller).Resolve(ctx, dt, q)
+	if err != nil {
+		return "", nil, err
+	}
+	text, reads = l.Fingerprint()
+	return text, reads, nil
+}
+
 // Count counts the documents a list would have without paging.
 func (a Acting) Count(ctx context.Context, typeName string, q *query.Query) (int64, error) {
 	return a.s.count(ctx, a.tx, a.caller, typeName, q)
@@ -89,6 +105,9 @@ func (a Acting) Count(ctx context.Context, typeName string, q *query.Query) (int
 // json.Number, float64, []any, map[string]any). Keys the DocType does not have
 // are in UnknownFields afterwards, or refused, as the site wants it.
 func (a Acting) Insert(ctx context.Context, typeName string, values map[string]any) (*doctype.Document, error) {
+	if err := a.s.Writable(); err != nil {
+		return nil, err
+	}
 	return a.s.create(ctx, a.tx, a.caller, typeName, values)
 }
 
@@ -96,12 +115,18 @@ func (a Acting) Insert(ctx context.Context, typeName string, values map[string]a
 // that differs from the stored one is a TimestampMismatchError; without it the
 // last writer wins.
 func (a Acting) Update(ctx context.Context, typeName, name string, values map[string]any) (*doctype.Document, error) {
+	if err := a.s.Writable(); err != nil {
+		return nil, err
+	}
 	return a.s.update(ctx, a.tx, a.caller, typeName, name, values)
 }
 
 // Delete removes a document. A submitted one, and one that others link to, is
 // refused.
 func (a Acting) Delete(ctx context.Context, typeName, name string) error {
+	if err := a.s.Writable(); err != nil {
+		return err
+	}
 	return a.s.delete(ctx, a.tx, a.caller, typeName, name)
 }
 
@@ -109,6 +134,9 @@ func (a Acting) Delete(ctx context.Context, typeName, name string) error {
 // submitted. Errors: those of Update; DocstatusTransitionError for anything but
 // a draft of a submittable DocType.
 func (a Acting) Discard(ctx context.Context, typeName, name string) (*doctype.Document, error) {
+	if err := a.s.Writable(); err != nil {
+		return nil, err
+	}
 	return a.s.discard(ctx, a.tx, a.caller, typeName, name)
 }
 
@@ -121,6 +149,9 @@ func (a Acting) Discard(ctx context.Context, typeName, name string) (*doctype.Do
 // the other. Errors: ValidationError where the DocType does not allow it,
 // DuplicateEntryError for a taken name, NameError for one that cannot be.
 func (a Acting) Rename(ctx context.Context, typeName, old, newName string, merge bool) (*doctype.Document, error) {
+	if err := a.s.Writable(); err != nil {
+		return nil, err
+	}
 	return a.s.rename(ctx, a.tx, a.caller, typeName, old, newName, merge)
 }
 
@@ -128,6 +159,9 @@ func (a Acting) Rename(ctx context.Context, typeName, old, newName string, merge
 // one of the types of DocType Comment; empty means Comment. The caller is who
 // says it.
 func (a Acting) AddComment(ctx context.Context, typeName, name, kind, text string) (*doctype.Document, error) {
+	if err := a.s.Writable(); err != nil {
+		return nil, err
+	}
 	return a.s.addComment(ctx, a.tx, a.caller, typeName, name, kind, text)
 }
 

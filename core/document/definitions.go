@@ -176,6 +176,9 @@ func (s *Service) publish(ctx context.Context, tx Tx) error {
 	return nil
 }
 
+// Republish has every process read anew what goes with the DocTypes, once tx is committed.
+func (s *Service) Republish(ctx context.Context, tx Tx) error { return s.publish(ctx, tx) }
+
 // Refresh loads the DocTypes if the store has others than the catalog. It is
 // called after a change here, and polled for changes of other processes.
 func (s *Service) Refresh(ctx context.Context) error {

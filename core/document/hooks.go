@@ -25,6 +25,7 @@ const (
 	OnCancel                = "on_cancel"
 	OnTrash                 = "on_trash"
 	AfterDelete             = "after_delete"
+	AfterCommit             = "after_commit" // of plugins alone: a job, made in the transaction of on_change
 	BeforeDiscard           = "before_discard"
 	OnDiscard               = "on_discard"
 	BeforeRename            = "before_rename"

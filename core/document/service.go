@@ -35,6 +35,7 @@ type Service struct {
 
 	protection    map[string]access.Protection
 	reserved      func(name string) bool
+	readOnly      func() bool
 	refuseUnknown func() bool
 	maxAnswer     func() int
 	quota         Quota
@@ -59,6 +60,9 @@ type ServiceConfig struct {
 	// have is refused; nil, or false: the field is named in the answer.
 	RefuseUnknown func() bool
 
+	// ReadOnly reports whether nothing may be written now (ErrReadOnlySite); nil: never.
+	ReadOnly func() bool
+
 	// MaxAnswer is the most bytes of an answer, and of a document with its rows;
 	// nil: DefaultMaxAnswer.
 	MaxAnswer func() int
@@ -71,7 +75,7 @@ type ServiceConfig struct {
 func NewService(c ServiceConfig) *Service {
 	s := &Service{
 		store: c.Store, catalog: c.Catalog, extra: c.ExtraAccess, sealer: c.Sealer, clock: c.Now, log: c.Logger,
-		protection: c.Protection, reserved: c.Reserved, refuseUnknown: c.RefuseUnknown, maxAnswer: c.MaxAnswer, quota: c.Quota,
+		protection: c.Protection, reserved: c.Reserved, refuseUnknown: c.RefuseUnknown, readOnly: c.ReadOnly, maxAnswer: c.MaxAnswer, quota: c.Quota,
 	}
 	if s.quota == nil {
 		s.quota = unlimited{}

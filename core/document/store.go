@@ -188,6 +188,10 @@ type Tx interface {
 	// sessions, configuration and plugins after commit.
 	BumpEpoch(ctx context.Context) error
 
+	// Publish has a message told, once the transaction has committed, to those who
+	// listen to its topic then. It is not kept for those who come later.
+	Publish(ctx context.Context, m Change) error
+
 	// Pause lets go of the moment of a View before a wait for the network: what is
 	// read afterwards is of a later one. It does nothing to any other Tx.
 	Pause(ctx context.Context) error

@@ -21,10 +21,8 @@ func (s *Service) Raw() []*route.Raw {
 	}
 }
 
-// Page returns what answers /files/... and /private/files/..., or nil.
-func (s *Service) Page(path string) route.Handler {
-	if _, ok := stored(path); !ok {
-		return nil
-	}
-	return route.WithCaller(s.ServeDownload)
+// Pages are /files/... and /private/files/....
+func (s *Service) Pages() []route.Page {
+	serve := route.WithCaller(s.ServeDownload)
+	return []route.Page{{Path: publicURL, Serve: serve}, {Path: privateURL, Serve: serve}}
 }

@@ -130,7 +130,9 @@ func (s *testSite) serve(t testing.TB) {
 	if err := routes.Add(s.files.Raw()...); err != nil {
 		t.Fatal(err)
 	}
-	routes.AddPages(s.files.Page)
+	if err := routes.AddPages(s.files.Pages()...); err != nil {
+		t.Fatal(err)
+	}
 	edge := &httpapi.Tenant{
 		Name: "test", Documents: s.docs, Store: s.store, Authenticate: authenticate, Raw: routes.Raw, Pages: routes.Page, MaxBody: 64 << 20,
 		Methods: method.New(method.Config{Table: table, Store: s.store, Documents: s.docs}),

@@ -38,6 +38,9 @@ type MethodCall struct {
 // is returned before anything is written; *http.MaxBytesError is among them.
 func (s *Service) ServeUpload(w http.ResponseWriter, r *http.Request, caller *identity.Caller) error {
 	ctx := r.Context()
+	if err := s.documents().Writable(); err != nil {
+		return err // before the body is received
+	}
 	set, err := s.rules(ctx)
 	if err != nil {
 		return err

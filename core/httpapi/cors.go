@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 )
@@ -20,10 +19,15 @@ func isFile(path string) bool {
 // (reference section 0.4). Any other origin gets no header, which the browser
 // takes for no.
 func (x *exchange) allowOrigin() {
+	if x.app != nil {
+		x.allowApp()
+		return
+	}
 	origin := x.r.Header.Get("Origin")
 	if origin == "" {
 		return
 	}
+	defer x.allowPage(origin)
 	if x.site.AllowOrigin != nil {
 		path := ""
 		if x.route.kind == command {
@@ -40,13 +44,19 @@ func (x *exchange) allowOrigin() {
 	if !named && !slices.Contains(x.site.Origins, "*") {
 		return
 	}
-	h.Set("Access-Control-Allow-Origin", origin)
 	// Cookies are for origins that the site names: with them for all, any page could
 	// act as whoever looks at it.
 	if named {
 		h.Set("Access-Control-Allow-Credentials", "true")
 	}
-	if x.r.Method != http.MethodOptions || x.r.Header.Get("Access-Control-Request-Method") == "" {
+	x.allow(origin)
+}
+
+// allow lets scripts of an origin read the answer, and in a preflight make the request.
+func (x *exchange) allow(origin string) {
+	h := x.w.Header()
+	h.Set("Access-Control-Allow-Origin", origin)
+	if !x.preflight() {
 		h.Set("Access-Control-Expose-Headers", exposed)
 		return
 	}

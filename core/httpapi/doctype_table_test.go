@@ -15,6 +15,7 @@ import (
 
 	"armature/core/document"
 	"armature/core/sites"
+	"armature/core/sites/datafolder"
 	"armature/core/sites/sitetest"
 )
 
@@ -124,7 +125,7 @@ func TestTableOfAnotherName(t *testing.T) {
 // leaves nothing half done; documents are read meanwhile; afterwards it works.
 func TestDocTypeChangeWaitsBriefly(t *testing.T) {
 	const wait = 300 * time.Millisecond
-	var layout sites.Layout
+	var layout datafolder.Layout
 	impatient := func(c *sites.Config) {
 		c.Store.LockWait, c.Store.WriteWait = wait, wait
 		layout = c.Layout

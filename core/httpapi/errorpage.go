@@ -29,7 +29,7 @@ func (x *exchange) told(e *fault.Error) string {
 // least one that says what went wrong.
 func (x *exchange) sendErrorPage(e *fault.Error) {
 	status := e.Status()
-	if x.site != nil && x.site.ErrorPage != nil && x.site.ErrorPage(&x.w, status, x.told(e), x.id) == nil {
+	if x.site != nil && x.app == nil && x.site.ErrorPage != nil && x.site.ErrorPage(&x.w, status, x.told(e), x.id) == nil {
 		return
 	}
 	title := html.EscapeString(strconv.Itoa(status) + " " + http.StatusText(status))

@@ -27,6 +27,9 @@ func (x *exchange) fail(err error) {
 	if x.raw != nil && x.raw.Fail != nil && x.raw.Fail(&x.w, x.request(), e) {
 		return
 	}
+	if x.app != nil {
+		x.app.Guard(x.w.Header())
+	}
 	if !x.route.api() && wantsHTML(x.r) {
 		x.sendErrorPage(e)
 		return

@@ -8,6 +8,7 @@ import (
 
 	"armature/core/account"
 	"armature/core/identity"
+	"armature/core/live"
 	"armature/core/ratelimit"
 	"armature/core/route"
 	"armature/core/trace"
@@ -27,6 +28,7 @@ type exchange struct {
 	memory account.Call // what the exchange takes of it
 	pass   func()       // ends its turn among the site's heavy requests; nil: it has none
 
+	stream     *live.Stream // that it has opened; nil: none
 	site       *Tenant
 	release    func()
 	entered    bool // the site's Requests have admitted it
@@ -39,6 +41,7 @@ type exchange struct {
 	route      target
 	raw        *route.Raw // the raw method the route leads to
 	path       string     // canonical path of the method the route leads to
+	app        *route.App // the plugin's pages that answer; nil: the site does
 
 	whole         io.ReadCloser // the body before it was limited
 	args          arguments

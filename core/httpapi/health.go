@@ -8,13 +8,23 @@ import (
 	"armature/core/fault"
 )
 
+const (
+	healthPath = "/healthz"
+	readyPath  = "/readyz"
+)
+
+// Reserved reports whether a path is answered here, before any page.
+func Reserved(path string) bool {
+	return path == healthPath || path == readyPath || parseTarget(path).kind != page
+}
+
 // serveHealth answers /healthz and /readyz: they belong to the server, not to a
 // site, and pass no budget, no credentials and no access log.
 func (s *server) serveHealth(w http.ResponseWriter, r *http.Request) bool {
 	switch r.URL.Path {
-	case "/healthz":
+	case healthPath:
 		writeHealth(w, http.StatusOK, `{"status":"ok"}`)
-	case "/readyz":
+	case readyPath:
 		if s.ready != nil {
 			if err := s.ready(r.Context()); err != nil {
 				s.log.Warn("not ready", "error", err)

@@ -23,6 +23,9 @@ func (x *exchange) list() error {
 		}
 	}
 	ctx, seen := x.observe(q.Debug)
+	if !q.Debug { // which shows the statements of one run
+		ctx = document.WithReplica(ctx)
+	}
 	buf := newBuffer()
 	defer buf.free()
 	err = x.look(ctx, q.Debug || len(q.Expand) > 0, func(tx document.Tx) (err error) {

@@ -69,6 +69,11 @@ func (x *exchange) runMethod() error {
 	if err := x.readArguments(); err != nil {
 		return err
 	}
+	if name, _ := x.args.Get("doctype").(string); name != "" {
+		if err := x.freshen(name); err != nil {
+			return err
+		}
+	}
 	x.light() // guests have slots of their own, and may wait for anything
 	res, err := x.site.Methods.Run(x.ctx, method.Invocation{
 		Path: x.route.method, Verb: x.verb(), Caller: x.caller,
@@ -83,7 +88,7 @@ func (x *exchange) runMethod() error {
 // sendResult answers with a result, its value under key.
 func (x *exchange) sendResult(key string, res method.Result) error {
 	if res.Reply != nil {
-		return x.sendReply(res.Reply)
+		return x.sendReply(res.Reply, guardReply)
 	}
 	if err := x.admitAnswer(len(res.Message) + len(res.Extra)); err != nil {
 		return err

@@ -9,10 +9,10 @@ import (
 )
 
 // sendReply sends an answer that a method made itself. Headers that speak for
-// the server are not the method's to set, and what a browser shows of it runs
-// in a sandbox: a page from a plugin must not act with the session of whoever
-// looks at it.
-func (x *exchange) sendReply(reply *method.Reply) error {
+// the server are not the method's to set, and guard sets those by which a browser
+// shows it in a sandbox: a page from a plugin must not act with the session of
+// whoever looks at it.
+func (x *exchange) sendReply(reply *method.Reply, guard func(http.Header)) error {
 	status := reply.Status
 	if status == 0 {
 		status = http.StatusOK
@@ -27,7 +27,7 @@ func (x *exchange) sendReply(reply *method.Reply) error {
 			h[key] = values
 		}
 	}
-	h.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:")
+	guard(h)
 	if bodyless(status) {
 		x.w.WriteHeader(status)
 		return nil
@@ -41,6 +41,11 @@ func (x *exchange) sendReply(reply *method.Reply) error {
 		x.sendWhole(status, reply.Body)
 	}
 	return nil
+}
+
+// guardReply keeps what a method answers under its own path from being a page of anything.
+func guardReply(h http.Header) {
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:")
 }
 
 // compressible reports whether what is of a media type gets much smaller.

@@ -24,7 +24,7 @@ func (x *exchange) read() error {
 	opt.WithNull = opt.ExpandLinks // reference section 1.4
 	buf := newBuffer()
 	defer buf.free()
-	err := x.look(x.ctx, !x.site.Documents.ReadsOnce(x.route.doctype, opt), func(tx document.Tx) (err error) {
+	err := x.look(document.WithReplica(x.ctx), !x.site.Documents.ReadsOnce(x.route.doctype, opt), func(tx document.Tx) (err error) {
 		buf.b = append(buf.b[:0], `{"data":`...)
 		buf.b, err = x.site.Documents.As(x.caller, tx).AppendDocument(x.ctx, buf.b, x.route.doctype, x.route.name, opt)
 		return err
@@ -36,12 +36,23 @@ func (x *exchange) read() error {
 	return x.sendJSON(http.StatusOK, buf.b)
 }
 
-// look reads: what takes several statements, as of one moment.
+// look reads, from a replica where ctx allows it: what takes several statements, as of
+// one moment. fn may run more than once.
 func (x *exchange) look(ctx context.Context, several bool, fn func(document.Tx) error) error {
+	if err := x.freshen(x.route.doctype); err != nil {
+		return err
+	}
 	if several {
 		return x.site.Store.View(ctx, nil, fn)
 	}
 	return x.site.Store.Read(ctx, fn)
+}
+
+// freshen brings the schema up to date for a DocType that this process does not know:
+// another process may have made it a moment ago. Before a transaction: one that waits
+// for a second connection keeps its first from others.
+func (x *exchange) freshen(typeName string) error {
+	return x.site.Documents.Freshen(x.ctx, typeName, nil)
 }
 
 // create answers POST /api/resource/:doctype. The DocType is that of the path.
@@ -111,6 +122,9 @@ func appendTold(dst []byte, told *notice.List) []byte {
 
 // remove answers DELETE /api/resource/:doctype/:name.
 func (x *exchange) remove() error {
+	if err := x.freshen(x.route.doctype); err != nil {
+		return err
+	}
 	docs := x.site.Documents
 	var told *notice.List
 	err := x.site.Store.Write(document.WithParty(x.ctx, x.route.doctype), docs.DeleteMode(x.route.doctype), func(tx document.Tx) error {
@@ -132,6 +146,9 @@ func (x *exchange) runDocumentMethod() error {
 	name, _ := x.args.Get("run_method").(string)
 	if name == "" {
 		return fault.Invalid("", "A POST to a document needs the argument run_method")
+	}
+	if err := x.freshen(x.route.doctype); err != nil {
+		return err
 	}
 	args := x.args.methodArgs()
 	x.light()

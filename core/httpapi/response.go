@@ -22,12 +22,17 @@ type response struct {
 // WriteHeader sends the status and the headers.
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 && status >= 200 {
-		w.status = status
-		w.x.light() // whoever reads slowly keeps no processor busy
-		w.x.charge(status, w.Header())
-		w.x.renewSession(w.Header())
+		w.begin(status)
 	}
 	w.ResponseWriter.WriteHeader(status)
+}
+
+// begin does what must happen before the first byte, whoever sends it.
+func (w *response) begin(status int) {
+	w.status = status
+	w.x.light() // whoever reads slowly keeps no processor busy
+	w.x.charge(status, w.Header())
+	w.x.renewSession(w.Header())
 }
 
 // Write sends a part of the body.

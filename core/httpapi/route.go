@@ -13,12 +13,13 @@ import (
 type kind uint8
 
 const (
-	page        kind = iota // anything outside /api
+	page        kind = iota // anything outside /api, and /api/docs
 	noAPI                   // an unknown path under /api
 	collection              // /api/resource/:doctype
 	single                  // /api/resource/:doctype/:name
 	command                 // /api/method/:path
 	description             // /api/openapi.json
+	changes                 // /api/live
 )
 
 // String is the kind as metrics name it.
@@ -34,6 +35,8 @@ func (k kind) String() string {
 		return "method"
 	case description:
 		return "openapi"
+	case changes:
+		return "live"
 	}
 	return "none"
 }
@@ -61,8 +64,14 @@ func parseTarget(escaped string) target {
 	if v1, ok := strings.CutPrefix(rest, "/v1/"); ok {
 		rest = "/" + v1
 	}
+	if rest == "/docs" {
+		return target{kind: page} // for people
+	}
 	if rest == "/openapi.json" {
 		return target{kind: description}
+	}
+	if rest == "/live" {
+		return target{kind: changes}
 	}
 	if path, ok := strings.CutPrefix(rest, "/method/"); ok {
 		segment, _, _ := strings.Cut(path, "/")
@@ -101,6 +110,9 @@ func (x *exchange) handler() (func() error, error) {
 	if err := x.route.decode(); err != nil {
 		return nil, err
 	}
+	if x.app != nil {
+		return x.answerApp, nil
+	}
 	switch x.route.kind {
 	case collection:
 		return x.collection()
@@ -110,6 +122,8 @@ func (x *exchange) handler() (func() error, error) {
 		return x.command(x.route.method)
 	case description:
 		return x.description()
+	case changes:
+		return x.live()
 	case noAPI:
 		return nil, errNoRoute
 	}

@@ -36,7 +36,7 @@ type Config struct {
 }
 
 // Meter counts requests. The route is the kind of what the path leads to: list,
-// document, method, page, openapi, none.
+// document, method, page, openapi, live, none.
 type Meter interface {
 	Begin()
 	End(route, verb string, status int, took time.Duration)
@@ -85,6 +85,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.meter != nil {
 		s.meter.Begin()
 	}
+	defer x.pour()
 	defer x.finish()
 	defer x.recover()
 	if err := x.run(); err != nil {
@@ -100,6 +101,8 @@ func (x *exchange) run() error {
 		return err
 	}
 	x.site, x.release = site, release
+	x.renameHeaders()
+	x.findApp()
 	if site.Begin != nil {
 		x.ctx = site.Begin(x.ctx, x.r)
 	}
@@ -183,6 +186,9 @@ func (x *exchange) finish() {
 	x.memory.End()
 	if x.entered {
 		x.site.Requests.Leave()
+	}
+	if x.app != nil {
+		x.app.Release()
 	}
 	if x.release != nil {
 		x.release()

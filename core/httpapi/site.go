@@ -7,6 +7,7 @@ import (
 
 	"armature/core/document"
 	"armature/core/identity"
+	"armature/core/live"
 	"armature/core/method"
 	"armature/core/ratelimit"
 	"armature/core/route"
@@ -60,6 +61,11 @@ type Tenant struct {
 	// ErrorPage shows a failed request outside /api to a person's browser; nil: a
 	// page without any style. The message may be empty.
 	ErrorPage func(w http.ResponseWriter, status int, message, requestID string) error
+	// App says how a request for the pages of a plugin is answered; nil: it is for none. host
+	// is in lower case and without its port.
+	App func(r *http.Request, host string) *route.App
+	// PageOrigin reports whether pages of plugins may be on an origin; nil: none are.
+	PageOrigin func(r *http.Request, origin string) bool
 	// Requests bounds how many of the site's requests are worked on at a time; nil:
 	// nothing does.
 	Requests Requests
@@ -73,6 +79,9 @@ type Tenant struct {
 	// site has none. server is the origin the client used.
 	Describe func(caller *identity.Caller, server string) ([]byte, error)
 
+	// Live tells clients what changes; nil: nobody does.
+	Live *live.Service
+
 	// AllowOrigin adds the headers of CORS that the site has for what the request
 	// asks for: a method by its canonical path, or with an empty one a page; nil:
 	// none but those of Origins.
@@ -80,6 +89,10 @@ type Tenant struct {
 	// ResourceMetadata is the address at which a client whose credentials were
 	// refused learns whom to ask for better ones (RFC 9728); nil or empty: none.
 	ResourceMetadata func(r *http.Request) string
+
+	// HeaderAliases are what headers of requests stand for, by the canonical names under
+	// which they come.
+	HeaderAliases map[string]string
 
 	MaxBody      int64    // bytes of a request body; 0: DefaultMaxBody
 	MaxGuestBody int64    // the same of who has shown no credentials; 0: DefaultMaxGuestBody

@@ -85,7 +85,7 @@ func TestUserNames(t *testing.T) {
 // TestRoleWithoutDesk: a new role brings nobody to the desk unless it says so.
 func TestRoleWithoutDesk(t *testing.T) {
 	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
-		if d := s.Admin.Post("/api/resource/Role", obj{"role_name": "Visitor", "two_factor_auth": 1, "home_page": "/x"}).Data(t); d["desk_access"] != 0. || d["two_factor_auth"] != nil || d["home_page"] != nil {
+		if d := s.Admin.Post("/api/resource/Role", obj{"role_name": "Visitor", "home_page": "/x"}).Data(t); d["desk_access"] != 0. || d["home_page"] != nil {
 			t.Errorf("the role is %v", d)
 		}
 		s.User(t, "vi@example.com", "Visitor")

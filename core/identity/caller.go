@@ -36,6 +36,10 @@ type Caller struct {
 	// have to allow it as well; nil: in none.
 	Frame *scope.Set
 
+	// NeedsFactor is set where a role of the user's demands a second factor of whoever
+	// logs in, and Proved where the session has one.
+	NeedsFactor, Proved bool
+
 	// Expired is set on a Guest who has sent a session that has ended, so that the
 	// client can be told why nobody is logged in.
 	Expired bool
@@ -131,7 +135,7 @@ func Anonymous() *Caller {
 func Root() *Caller {
 	return &Caller{
 		User: Administrator, FullName: Administrator, Desk: true,
-		Roles: []string{Administrator, SystemManager, DeskUser, All, Guest},
+		Roles: []string{Administrator, SystemManager, DeskUser, All, Guest}, Proved: true,
 	}
 }
 

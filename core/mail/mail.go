@@ -6,6 +6,7 @@
 package mail
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -25,8 +26,16 @@ const DefaultTimeout = 30 * time.Second
 // Letter is what is sent. To is an address, Name whose it is; both may come from
 // people, and neither can add a header or a recipient.
 type Letter struct {
+	ID            string // of what is sent again as the same letter; empty: it is another one each time
 	To, Name      string
 	Subject, Text string
+	Attached      []Attachment
+}
+
+// Attachment is a file that goes with a letter.
+type Attachment struct {
+	Name    string
+	Content []byte
 }
 
 // Sender hands letters in. Its methods may be called by many goroutines.
@@ -95,10 +104,20 @@ func (s *Sender) message(l Letter) (*gomail.Msg, error) {
 	msg.ToMailAddress(&mail.Address{Name: oneLine(l.Name), Address: to.Address})
 	msg.Subject(oneLine(l.Subject))
 	msg.SetDate()
-	msg.SetMessageID()
+	if l.ID == "" {
+		msg.SetMessageID()
+	} else {
+		_, host, _ := strings.Cut(s.Server.From.Address, "@")
+		msg.SetMessageIDWithValue(l.ID + "@" + host)
+	}
 	// Programs that answer letters leave this one alone (RFC 3834).
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
 	msg.SetBodyString(gomail.TypeTextPlain, l.Text)
+	for _, a := range l.Attached {
+		if err := msg.AttachReader(oneLine(a.Name), bytes.NewReader(a.Content)); err != nil {
+			return nil, fmt.Errorf("mail: attach %s: %w", oneLine(a.Name), err)
+		}
+	}
 	return msg, nil
 }
 

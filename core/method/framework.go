@@ -17,6 +17,7 @@ func Framework(version string) []*Method {
 		{Path: "framework.auth.get_logged_user", AllowGuest: true, AnyScope: true, Tier: Ordinary, Func: loggedUser},
 		{Path: "framework.realtime.get_user_info", AllowGuest: true, AnyScope: true, Tier: Ordinary, Func: userInfo},
 		{Path: "run_doc_method", AnyScope: true, Tier: Ordinary, Func: runDocMethod},
+		{Path: "framework.desk.search.search_link", AnyScope: true, Tier: Ordinary, Func: searchLink},
 	}, clientMethods()...)
 }
 

@@ -69,6 +69,10 @@ type Call struct {
 	Parent    *Call    // the call this one is nested in
 	Depth     int      // how many calls it is nested in
 
+	// Key is set where the call was deferred: it is the same in each attempt, and tells
+	// others that they are asked for the same thing. Empty: a request made the call.
+	Key string
+
 	// PluginCall is the state of the WebAssembly call this call belongs to: fuel,
 	// deadline and admission are inherited by nested calls. Only runtime/hostapi
 	// and plugins/dispatch know what it is.
@@ -100,6 +104,10 @@ type Request struct {
 	Body       []byte
 	RemoteAddr string
 	Head       Head // nil: neither origin nor header is known
+
+	// Route is the route of a plugin by which the request came, and Base the path where
+	// the plugin's pages begin; empty where it came by the method's own path.
+	Route, Base string
 }
 
 // Head is what else a method may see of a request. Few ask for it, so it is put

@@ -37,7 +37,7 @@ func (s *Service) Nested(ctx context.Context, parent *Call, caller *identity.Cal
 	call := &Call{
 		Method: f.method, Verb: parent.Verb, Caller: caller, Tx: parent.Tx, Args: args,
 		Documents: parent.Documents, Methods: s, Request: parent.Request,
-		Parent: parent, Depth: parent.Depth + 1, PluginCall: parent.PluginCall,
+		Parent: parent, Depth: parent.Depth + 1, PluginCall: parent.PluginCall, Key: parent.Key,
 		pin: f.pin, reader: parent.reader,
 	}
 	told := notice.Of(ctx)

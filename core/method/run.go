@@ -24,7 +24,7 @@ import (
 // one that is not whitelisted or not for this caller or verb, and whatever the
 // method returns.
 func (s *Service) Run(ctx context.Context, in Invocation) (Result, error) {
-	f, err := s.findFor(in.Caller, nil, s.Canonical(in.Path))
+	f, err := s.findFor(in.Caller, in.Within, s.Canonical(in.Path))
 	if err != nil {
 		return Result{}, err
 	}
@@ -65,6 +65,9 @@ type run struct {
 	in      Invocation
 	trial   *document.Trial // of the reader, which the writer goes on with
 	res     Result          // of the latest attempt
+
+	key  string                                                      // of a deferred call
+	done func(ctx context.Context, tx document.Tx, res Result) error // ends its transaction; nil: it is none
 }
 
 // byVerb ends the transaction as the verb wants it (DESIGN section 3): what a
@@ -96,6 +99,9 @@ func (r *run) write(ctx context.Context, end error) (Result, error) {
 		if err := r.attempt(ctx, tx, false); err != nil {
 			return err
 		}
+		if r.done != nil {
+			return r.done(ctx, tx, r.res)
+		}
 		return end
 	})
 	if err != nil {
@@ -118,7 +124,7 @@ func (r *run) attempt(ctx context.Context, tx document.Tx, reader bool) (err err
 	call := &Call{
 		Method: r.found.method, Verb: r.in.Verb, Caller: r.in.Caller, Tx: tx, Args: r.in.Args.fresh(),
 		Documents: r.service.documents, Methods: r.service, Request: r.in.Request,
-		pin: r.found.pin, reader: reader,
+		Key: r.key, pin: r.found.pin, reader: reader,
 	}
 	told := &notice.List{}
 	r.res, err = perform(notice.With(ctx, told), call)

@@ -20,6 +20,7 @@ type Service struct {
 	aliases     aliases
 	onDocuments []DocumentMethod
 	callers     func(ctx context.Context, user string) (*identity.Caller, error)
+	later       Later
 	observe     func(ctx context.Context, fn func(sql string, args []any, took time.Duration)) context.Context
 	log         *slog.Logger
 }
@@ -40,6 +41,8 @@ type Config struct {
 	// Caller makes the Caller another user would be, to explain what that user
 	// may do; nil: nobody asks about others.
 	Caller func(ctx context.Context, user string) (*identity.Caller, error)
+	// Later keeps calls that are made after the request; nil: there are none.
+	Later Later
 	// Observe makes a context in which every statement is shown to fn, for lists
 	// with debug; nil: debug shows nothing.
 	Observe func(ctx context.Context, fn func(sql string, args []any, took time.Duration)) context.Context
@@ -52,7 +55,7 @@ func New(c Config) *Service {
 	}
 	return &Service{
 		table: c.Table, invoker: c.Invoker, store: c.Store, documents: c.Documents,
-		aliases: newAliases(c.Aliases), onDocuments: c.OnDocuments, callers: c.Caller, observe: c.Observe, log: c.Logger,
+		aliases: newAliases(c.Aliases), onDocuments: c.OnDocuments, callers: c.Caller, observe: c.Observe, later: c.Later, log: c.Logger,
 	}
 }
 
@@ -63,6 +66,9 @@ type Invocation struct {
 	Caller  *identity.Caller
 	Args    Args
 	Request *Request // nil when no HTTP request asks
+	// Within is the generation whose methods go before those that serve now, held by
+	// whoever asks; nil: none.
+	Within Pin
 }
 
 // Result is what a call that succeeded leaves to tell.

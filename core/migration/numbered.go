@@ -20,5 +20,14 @@ func Numbered() []Migration {
 		// paused but restoring, by a binary that knows of it.
 		{Number: 7, Title: "sites know of their backups and may be paused", Reader: 4},
 		{Number: 8, Title: "plugins have publishers, and users of their own", Reader: 4},
+		// Binaries before it ask for no second factor: while both serve a site, nobody
+		// should rely on one.
+		{Number: 9, Title: "second factors", Reader: 4},
+		{Number: 10, Title: "codes and grants know how their user logged in", Reader: 4},
+		{Number: 11, Title: "sites keep jobs", Reader: 4},
+		{Number: 12, Title: "sites have schedules", Reader: 4},
+		{Number: 13, Title: "webhooks", Reader: 4},
+		{Number: 14, Title: "programs and devices are given tokens", Reader: 4},
+		{Number: 15, Title: "templates of letters", Reader: 4},
 	}
 }

@@ -118,7 +118,7 @@ func (s *Service) next(ctx context.Context, a *authorization, browser *auth.Brow
 		if a.wants("none") {
 			return "", refuse("login_required", "Somebody else is logged in.")
 		}
-		return loginAgain(path, q), nil
+		return a.loginAgain(path, q), nil
 	}
 	now := s.c.Now().Unix()
 	age := now - browser.Begun.Unix()
@@ -132,13 +132,16 @@ func (s *Service) next(ctx context.Context, a *authorization, browser *auth.Brow
 		if a.wants("none") {
 			return "", refuse("login_required", "The login is too old.")
 		}
-		return loginAgain(path, q), nil
+		return a.loginAgain(path, q), nil
 	}
 	if a.maxAge > 0 && age > a.maxAge || browser.Begun.Unix() < a.loginAfter {
 		if a.wants("none") {
 			return "", refuse("login_required", "The login is too old.")
 		}
-		return loginAgain(path, q), nil
+		return a.loginAgain(path, q), nil
+	}
+	if !a.classMet(browser.Methods) {
+		return a.stepUp(path, q, now)
 	}
 	if !a.client.admits(browser.Caller) {
 		return "", refuse("access_denied", "The user may not use this application.")
@@ -165,8 +168,12 @@ func clone(q url.Values) url.Values {
 }
 
 // loginAgain is the login page for somebody who is logged in already.
-func loginAgain(path string, q url.Values) string {
-	return "/login?switch=1&redirect-to=" + url.QueryEscape(path+"?"+q.Encode())
+func (a *authorization) loginAgain(path string, q url.Values) string {
+	page := "/login?switch=1&"
+	if !a.classMet(nil) {
+		page += "second-factor=1&"
+	}
+	return page + "redirect-to=" + url.QueryEscape(path+"?"+q.Encode())
 }
 
 // mustAsk reports whether the user has to consent: not to a trusted client, and
@@ -311,6 +318,7 @@ func (s *Service) issue(ctx context.Context, a *authorization, browser *auth.Bro
 	session.Resources, session.Nonce, session.Also = a.resources, a.nonce, also
 	session.RedirectURI, session.RedirectSent = a.redirect, a.redirectSent
 	session.Challenge, session.ChallengeMethod = a.challenge, a.method
+	session.Methods = browser.Methods
 	if a.maxAge >= 0 || a.loginAfter > 0 {
 		session.AuthTime = browser.Begun.Unix()
 	}

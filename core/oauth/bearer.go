@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -14,10 +15,11 @@ import (
 // bearerToken is an access token that was looked up since credentials last
 // changed.
 type bearerToken struct {
-	caller   *identity.Caller
-	grant    string
-	expires  int64
-	lastUsed atomic.Int64
+	caller    *identity.Caller
+	grant     string
+	resources []string // for which it is; none: the whole site
+	expires   int64
+	lastUsed  atomic.Int64
 }
 
 // touchEvery is how much later than the last noted use another one is noted.
@@ -28,13 +30,23 @@ const touchEvery = int64(5 * time.Minute / time.Second)
 // password, a deleted client, has moved the site's epoch, so that what is kept is
 // not older than half a second. Errors: Authentication; Unavailable when tokens
 // cannot be checked.
-func (s *Service) Bearer(ctx context.Context, token string) (*identity.Caller, error) {
+//
+// A token whose client has named resources is for them, and for nothing else of the
+// site (RFC 8707 section 2): whoever it is shown to at one of them cannot use it at
+// another.
+func (s *Service) Bearer(ctx context.Context, r *http.Request, token string) (*identity.Caller, error) {
 	t, err := s.bearer(ctx, token)
 	if err != nil {
 		return nil, err
 	}
+	if len(t.resources) > 0 && !within(t.resources, s.c.Base(r), r.URL.EscapedPath()) {
+		return nil, elsewhere
+	}
 	return t.caller, nil
 }
+
+// elsewhere is the answer to a token that is for another part of the site.
+var elsewhere = &fault.Error{Kind: fault.Authentication, Message: "The access token is for another resource", Quiet: true}
 
 func (s *Service) bearer(ctx context.Context, token string) (*bearerToken, error) {
 	signature := (&strategy{s.c.Secret}).hash(accessKind, token)
@@ -70,7 +82,7 @@ func (s *Service) readBearer(ctx context.Context, signature string) (*bearerToke
 	if err != nil {
 		return nil, err
 	}
-	t := &bearerToken{caller: caller, grant: found.Grant, expires: found.Expires}
+	t := &bearerToken{caller: caller, grant: found.Grant, resources: found.Resources, expires: found.Expires}
 	t.lastUsed.Store(found.LastUsed)
 	return t, nil
 }
@@ -91,6 +103,9 @@ func (s *Service) holder(ctx context.Context, t *oauthstore.Token) (*identity.Ca
 	}
 	if !allCovered(client.scopes, t.Scopes) || !client.admits(user) {
 		return nil, wrongToken
+	}
+	if t.GrantType == oauthstore.ClientCredentials && client.service != t.User {
+		return nil, wrongToken // it acts as somebody else now, or not any more
 	}
 	caller := *user
 	caller.Client = client.id

@@ -11,6 +11,7 @@ import (
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
+	"armature/core/oauth/oauthstore"
 )
 
 const clientName = "OAuth Client"
@@ -30,6 +31,9 @@ type client struct {
 	codeFlow  bool     // it may use the authorization code flow
 	trusted   bool     // Skip Authorization
 	itself    bool     // it has registered itself, and no administrator trusts it
+	service   string   // the user as whom it acts by itself; empty: it does not
+	device    bool     // it may ask from a device without a browser
+	logouts   []string // where a browser may go after a logout
 	method    string
 	algorithm string
 	roles     []string // one of which a user needs; none: every user may
@@ -54,6 +58,9 @@ func (s *Service) client(ctx context.Context, id string) (*client, error) {
 	}
 	if isAddress(id) {
 		return s.holderOf(ctx, id)
+	}
+	if isApp(id) {
+		return s.app(id)
 	}
 	v, err := s.c.Auth.Remember(ctx, "oauth client "+id, func(ctx context.Context) (any, error) {
 		return s.readClient(ctx, id)
@@ -97,6 +104,7 @@ func (s *Service) newClient(doc *doctype.Document) (*client, error) {
 		codeFlow: doc.Text("grant_type") != "Implicit" && doc.Text("response_type") != "Token",
 		trusted:  doc.Bool("skip_authorization"), method: doc.Text("token_endpoint_auth_method"),
 		algorithm: doc.Text("id_token_signed_response_alg"),
+		service:   doc.Text("service_user"), device: doc.Bool("device_flow"), logouts: strings.Fields(doc.Text("post_logout_redirect_uris")),
 	}
 	c.itself, c.usual = doc.Bool("registered") && !c.trusted, c.scopes
 	if c.fallback != "" && !slices.Contains(c.redirects, c.fallback) {
@@ -130,12 +138,18 @@ func (c *client) GetHashedSecret() []byte { return nil }
 // GetRedirectURIs are the URIs an answer may go to.
 func (c *client) GetRedirectURIs() []string { return c.redirects }
 
-// GetGrantTypes are those of the code flow.
-func (c *client) GetGrantTypes() fosite.Arguments {
-	if !c.codeFlow {
-		return nil
+// GetGrantTypes are those that the client may use.
+func (c *client) GetGrantTypes() (all fosite.Arguments) {
+	if c.codeFlow {
+		all = fosite.Arguments{"authorization_code", "refresh_token"}
 	}
-	return fosite.Arguments{"authorization_code", "refresh_token"}
+	if c.service != "" {
+		all = append(all, oauthstore.ClientCredentials)
+	}
+	if c.device {
+		all = append(all, oauthstore.DeviceCode, "refresh_token")
+	}
+	return all
 }
 
 // GetResponseTypes are those of the code flow.

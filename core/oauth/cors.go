@@ -37,10 +37,13 @@ func (s *Service) AllowOrigin(h http.Header, r *http.Request, path string) {
 // open reports whether a page of the origin may call what the request asks for.
 func (s *Service) open(r *http.Request, path, origin string) bool {
 	if path == "" {
-		return s.wellKnown(r.URL.Path) != nil
+		return isMetadata(r.URL.Path)
 	}
-	switch strings.TrimPrefix(path, Prefix) {
+	switch name := strings.TrimPrefix(path, Prefix); name {
 	case "get_token", "revoke_token", "introspect_token", "openid_profile", "register_client":
+		if s.c.Apps != nil && name != "register_client" && name != "introspect_token" && s.c.Apps.Trusts(r, origin) {
+			return true
+		}
 		set, err := s.settings(r.Context())
 		return err == nil && (slices.Contains(set.origins, "*") || slices.Contains(set.origins, origin))
 	}

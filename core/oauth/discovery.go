@@ -3,6 +3,8 @@ package oauth
 import (
 	"context"
 	"net/http"
+
+	"armature/core/oauth/oauthstore"
 )
 
 const (
@@ -38,6 +40,7 @@ type serverMetadata struct {
 	Revocation           string   `json:"revocation_endpoint"`
 	Introspection        string   `json:"introspection_endpoint"`
 	Registration         string   `json:"registration_endpoint,omitempty"`
+	Device               string   `json:"device_authorization_endpoint"`
 	Keys                 string   `json:"jwks_uri"`
 	ResponseTypes        []string `json:"response_types_supported"`
 	ResponseModes        []string `json:"response_modes_supported"`
@@ -57,8 +60,10 @@ type serverMetadata struct {
 
 // openidMetadata is what OpenID Connect Discovery section 3 adds.
 type openidMetadata struct {
+	EndSession          string   `json:"end_session_endpoint"` // OpenID Connect RP-Initiated Logout 1.0, section 2.1
 	Claims              []string `json:"claims_supported"`
 	Prompts             []string `json:"prompt_values_supported"`
+	Classes             []string `json:"acr_values_supported"`
 	ClaimsParameter     bool     `json:"claims_parameter_supported"`
 	RequestParameter    bool     `json:"request_parameter_supported"`
 	RequestURIParameter bool     `json:"request_uri_parameter_supported"`
@@ -72,9 +77,9 @@ func (s *Service) describe(set *settings, base string) *serverMetadata {
 	}
 	m := &serverMetadata{
 		Issuer: base, Authorization: at("authorize"), Token: at("get_token"), Userinfo: at("openid_profile"),
-		Revocation: at("revoke_token"), Introspection: at("introspect_token"), Keys: base + keysPath,
+		Device: at("device_authorization"), Revocation: at("revoke_token"), Introspection: at("introspect_token"), Keys: base + keysPath,
 		ResponseTypes: []string{"code"}, ResponseModes: []string{"query"},
-		GrantTypes:  []string{"authorization_code", "refresh_token"},
+		GrantTypes:  []string{"authorization_code", "refresh_token", oauthstore.ClientCredentials, oauthstore.DeviceCode},
 		AuthMethods: []string{"none", "client_secret_basic", "client_secret_post"},
 		// Whoever has a token may end it.
 		RevocationMethods: []string{"none", "client_secret_basic", "client_secret_post"}, IntrospectionMethods: introspection,
@@ -106,9 +111,11 @@ func (s *Service) openidConfiguration(ctx context.Context, base string) (any, er
 	}
 	m := s.describe(set, base)
 	m.openidMetadata = &openidMetadata{
-		Claims: []string{"aud", "iss", "sub", "iat", "exp", "at_hash", "nonce", "auth_time", "name", "given_name", "family_name",
+		EndSession: base + "/api/method/" + Prefix + "end_session",
+		Claims: []string{"aud", "iss", "sub", "iat", "exp", "at_hash", "nonce", "auth_time", "amr", "acr", "name", "given_name", "family_name",
 			"email", "picture", "roles"},
 		Prompts: []string{"none", "login", "consent", "select_account"},
+		Classes: []string{twoFactors, oneFactor},
 	}
 	return m, nil
 }

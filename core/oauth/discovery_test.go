@@ -35,7 +35,7 @@ func TestDiscovery(t *testing.T) {
 			text, _ := json.Marshal(doc)
 			for _, part := range []string{
 				`"response_types_supported":["code"]`, `"code_challenge_methods_supported":["S256"]`,
-				`"grant_types_supported":["authorization_code","refresh_token"]`, `"authorization_response_iss_parameter_supported":true`,
+				`"grant_types_supported":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code"]`, `"authorization_response_iss_parameter_supported":true`,
 				`"id_token_signing_alg_values_supported":["HS256","RS256"]`, `"subject_types_supported":["public"]`,
 			} {
 				if !strings.Contains(string(text), part) {

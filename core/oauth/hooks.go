@@ -18,7 +18,7 @@ type hooks struct{ s *Service }
 // Handles covers the provider's own documents.
 func (hooks) Handles(typeName string) bool {
 	switch typeName {
-	case clientName, settingsName, oauthstore.GrantName, oauthstore.CodeName, oauthstore.TokenName, keyName:
+	case clientName, settingsName, oauthstore.GrantName, oauthstore.CodeName, oauthstore.TokenName, oauthstore.DeviceName, keyName:
 		return true
 	}
 	return false
@@ -84,6 +84,11 @@ func (h hooks) client(ctx context.Context, ev *document.Event) error {
 		}
 		chooseAlgorithm(doc)
 	case document.Validate:
+		if user := doc.Text("service_user"); user != "" {
+			if err := h.s.checkServiceUser(ctx, ev.Tx, user); err != nil {
+				return err
+			}
+		}
 		return checkClient(doc)
 	case document.BeforeRename:
 		return fault.Invalid("", "A client's id does not change")
@@ -146,10 +151,15 @@ func checkClient(doc *doctype.Document) error {
 	if fallback != "" {
 		uris = append(uris, fallback)
 	}
-	if len(uris) == 0 {
+	if len(uris) == 0 && doc.Text("service_user") == "" && !doc.Bool("device_flow") {
 		return fault.Invalid("MandatoryError", "A client needs a redirect URI")
 	}
-	for _, uri := range uris {
+	if doc.Text("service_user") != "" && doc.Text("token_endpoint_auth_method") == methodNone {
+		return fault.Invalid("", "A client that acts by itself shows its secret; Token Endpoint Auth Method is not None")
+	}
+	logouts := strings.Fields(doc.Text("post_logout_redirect_uris"))
+	doc.Put("post_logout_redirect_uris", strings.Join(logouts, " "))
+	for _, uri := range append(logouts, uris...) {
 		if reason := badRedirect(uri); reason != "" {
 			return fault.Invalid("", "Redirect URI %s: %s", uri, reason)
 		}

@@ -34,6 +34,9 @@ type idClaims struct {
 	Hash     string `json:"at_hash,omitempty"`
 	Nonce    string `json:"nonce,omitempty"`
 	AuthTime int64  `json:"auth_time,omitempty"`
+
+	Methods []string `json:"amr,omitempty"` // RFC 8176
+	Class   string   `json:"acr,omitempty"`
 	*profile
 }
 
@@ -58,6 +61,7 @@ func (t idTokens) GenerateIDToken(ctx context.Context, lives time.Duration, r fo
 	claims := idClaims{
 		Audience: client.id, Issuer: session.Issuer, IssuedAt: now, Expires: now + int64(lives/time.Second),
 		Hash: session.IDTokenClaims().AccessTokenHash, Nonce: session.Nonce, AuthTime: session.AuthTime,
+		Methods: session.Methods, Class: classOf(session.Methods),
 		profile: user.at(session.Issuer),
 	}
 	if client.algorithm == rs256 {

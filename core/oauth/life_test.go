@@ -391,7 +391,7 @@ func TestSteadyState(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		caller, err := w.Tenant.OAuth.Bearer(t.Context(), access)
+		caller, err := w.Tenant.OAuth.Bearer(t.Context(), httptest.NewRequest("GET", "/api", nil), access)
 		if time.Since(start) > 400*time.Millisecond {
 			t.Skip("too slow to tell")
 		}

@@ -96,6 +96,9 @@ func newAddressedClient(id string) *client {
 // address as its document describes it. Errors: a directError saying what is wrong
 // with the address or the document; TooManyRequests and Unavailable.
 func (s *Service) asking(r *http.Request, base, id string) (*client, error) {
+	if isApp(id) {
+		return s.askingApp(r, id)
+	}
 	if !isAddress(id) {
 		return s.client(r.Context(), id)
 	}

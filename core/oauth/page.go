@@ -11,6 +11,33 @@ type Pages interface {
 	// OAuthError says why a request for authorization goes no further, where the
 	// redirect URI cannot be trusted to say it to.
 	OAuthError(w http.ResponseWriter, r *http.Request, e PageError) error
+	// Logout asks the user whether to be logged out, as an application wants it.
+	Logout(w http.ResponseWriter, r *http.Request, l Logout) error
+	// EndSession ends the session that a request acts by, and takes its cookies back.
+	EndSession(w http.ResponseWriter, r *http.Request) error
+	// Device asks for the code that a device shows.
+	Device(w http.ResponseWriter, r *http.Request, d Device) error
+	// Told says how it ended, where the user goes back to a device.
+	Told(w http.ResponseWriter, r *http.Request, allowed bool) error
+}
+
+// Logout is the question whether a user wants to be logged out. The form is sent by
+// POST with the field "decision", which is "logout" or "stay", and the hidden fields.
+// Name comes from whoever registered the client, and is shown as text.
+type Logout struct {
+	Name     string // of the application that asks; empty: nobody says
+	User     string // who is logged in
+	FullName string
+	Action   string      // path the answer is posted to
+	Hidden   [][2]string // name and value of fields that come back with the answer
+}
+
+// Device is the question for the code that a device shows. The form is sent by GET
+// with the field "user_code".
+type Device struct {
+	Action string
+	Code   string // as it was typed in
+	Error  string // what is wrong with it, in plain words; empty: nothing was typed in
 }
 
 // Consent is a question to a user, made for one request of one session, which
@@ -25,7 +52,8 @@ type Consent struct {
 	Itself      bool        // it registered itself: nobody of the site has checked what it says
 	Policy      string      // address of its privacy policy; may be empty
 	Terms       string      // address of its terms; may be empty
-	RedirectURI string      // where the answer goes: the URI that will be used
+	RedirectURI string      // where the answer goes: the URI that will be used; empty for a device
+	UserCode    string      // that the device has to show; empty: the application is no device
 	Scopes      []string    // as asked for; the page puts them in words
 	User        string      // who is logged in
 	FullName    string      // of the user

@@ -25,6 +25,7 @@ type clientMetadata struct {
 	GrantTypes    []string `json:"grant_types"`
 	ResponseTypes []string `json:"response_types"`
 	Scope         string   `json:"scope"`
+	Logouts       []string `json:"post_logout_redirect_uris,omitempty"` // OpenID Connect RP-Initiated Logout 1.0, section 3.1
 	Algorithm     string   `json:"id_token_signed_response_alg"`
 	URI           string   `json:"client_uri,omitempty"`
 	Logo          string   `json:"logo_uri,omitempty"`
@@ -113,7 +114,10 @@ func (m *clientMetadata) check() error {
 	if len(m.RedirectURIs) == 0 || len(m.RedirectURIs) > maxURIs {
 		return refuse("invalid_redirect_uri", "One to 20 redirect_uris are needed.")
 	}
-	for _, uri := range m.RedirectURIs {
+	if len(m.Logouts) > maxURIs {
+		return refuse("invalid_client_metadata", "There are at most 20 post_logout_redirect_uris.")
+	}
+	for _, uri := range slices.Concat(m.RedirectURIs, m.Logouts) {
 		reason := badRedirect(uri)
 		if u, err := url.Parse(uri); reason == "" && (err != nil || u.Scheme == "http" && !loopback(u.Hostname()) || u.User != nil) {
 			reason = "it has to begin with https, unless it leads to this device"
@@ -197,7 +201,7 @@ func (s *Service) insertClient(r *http.Request, m *clientMetadata) (*registered,
 		"scopes": m.Scope, "token_endpoint_auth_method": authMethods[m.Method], "registered": true,
 		"client_uri": m.URI, "logo_uri": m.Logo, "tos_uri": m.Terms, "policy_uri": m.Policy,
 		"contacts": strings.Join(m.Contacts, "\n"), "software_id": m.SoftwareID, "software_version": m.Version,
-		"id_token_signed_response_alg": m.Algorithm,
+		"id_token_signed_response_alg": m.Algorithm, "post_logout_redirect_uris": strings.Join(m.Logouts, " "),
 	}
 	var answer *registered
 	ctx := context.WithValue(r.Context(), registeringKey{}, true)

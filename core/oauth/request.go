@@ -24,9 +24,10 @@ type authorization struct {
 	method       string // of the challenge
 	nonce        string
 	prompt       []string
-	maxAge       int64  // seconds since the login; -1: any
-	hint         string // an ID token of the user who is meant; empty: anybody
-	loginAfter   int64  // the login has to be newer, Unix seconds; 0: any
+	maxAge       int64    // seconds since the login; -1: any
+	classes      []string // acr_values: how the user is to have logged in, the best first
+	hint         string   // an ID token of the user who is meant; empty: anybody
+	loginAfter   int64    // the login has to be newer, Unix seconds; 0: any
 }
 
 // loginAfter is a parameter of ours: it goes with the request to the login page
@@ -192,6 +193,7 @@ func checkOpenID(a *authorization, q url.Values) error {
 		}
 		a.maxAge = age
 	}
+	a.classes = strings.Fields(q.Get("acr_values"))
 	a.loginAfter, _ = strconv.ParseInt(q.Get(loginAfter), 10, 64)
 	return nil
 }

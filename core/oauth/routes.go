@@ -17,6 +17,9 @@ func (s *Service) Raw() []*route.Raw {
 		raw("introspect_token", s.introspect),
 		raw("openid_profile", s.userinfo),
 		raw("register_client", s.register),
+		raw("end_session", s.endSession),
+		raw("device_authorization", s.askForDevice),
+		raw("device", s.device),
 	}
 }
 
@@ -29,27 +32,31 @@ func raw(name string, endpoint Endpoint) *route.Raw {
 	}
 }
 
-// Page returns what answers at a path outside /api, or nil.
-func (s *Service) Page(path string) route.Handler {
-	endpoint := s.wellKnown(path)
-	if endpoint == nil {
-		return nil
+const (
+	openidPath = "/.well-known/openid-configuration"
+	serverPath = "/.well-known/oauth-authorization-server"
+)
+
+// Pages are what programs may know of the provider, and where people go with the code
+// that a device shows.
+func (s *Service) Pages() (all []route.Page) {
+	for path, endpoint := range s.wellKnown() {
+		all = append(all, route.Page{Path: path, Serve: func(w http.ResponseWriter, r *http.Request, _ *route.Call) error { return endpoint(w, r) }})
 	}
-	return func(w http.ResponseWriter, r *http.Request, _ *route.Call) error { return endpoint(w, r) }
+	all = append(all, route.Page{Path: devicePath, Serve: func(w http.ResponseWriter, r *http.Request, _ *route.Call) error { return s.toDevice(w, r) }})
+	return all
 }
 
-// wellKnown returns the endpoint with what programs may know of the provider, or
-// nil.
-func (s *Service) wellKnown(path string) Endpoint {
-	switch path {
-	case "/.well-known/openid-configuration":
-		return s.metadata(s.openidConfiguration)
-	case "/.well-known/oauth-authorization-server":
-		return s.metadata(s.serverMetadata)
-	case resourcePath:
-		return s.metadata(s.resourceMetadata)
-	case keysPath:
-		return s.metadata(s.keySet)
+func (s *Service) wellKnown() map[string]Endpoint {
+	return map[string]Endpoint{
+		openidPath:   s.metadata(s.openidConfiguration),
+		serverPath:   s.metadata(s.serverMetadata),
+		resourcePath: s.metadata(s.resourceMetadata),
+		keysPath:     s.metadata(s.keySet),
 	}
-	return nil
+}
+
+// isMetadata reports whether a path is one of Pages, at no cost for other requests.
+func isMetadata(path string) bool {
+	return path == openidPath || path == serverPath || path == resourcePath || path == keysPath
 }

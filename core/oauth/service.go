@@ -45,11 +45,23 @@ type Config struct {
 	// private network that the site allows to be asked.
 	Egress       *egress.Client
 	PrivateHosts func() []string
+	// Apps are the plugins that have pages, each of which is a client; nil: there are none.
+	Apps Apps
 	// Count counts a registration from an address, or a document fetched for one, and refuses one too many within
 	// an hour with a TooManyRequests fault; nil: no limit.
 	Count func(ctx context.Context, limit int64, address string) error
 
 	Logger *slog.Logger // nil: nothing is logged
+}
+
+// Apps are the plugins of a site that have pages.
+type Apps interface {
+	// Has reports whether a plugin is one.
+	Has(plugin string) bool
+	// Redirects are the redirect URIs of a plugin on the host that a request was sent to.
+	Redirects(r *http.Request, plugin string) []string
+	// Trusts reports whether their pages may be on an origin.
+	Trusts(r *http.Request, origin string) bool
 }
 
 // Service is the provider of one site.
@@ -116,8 +128,11 @@ func (s *Service) compose() *fosite.Config {
 	}
 	proof := &pkce.Handler{AuthorizeCodeStrategy: tokens, Storage: s.store, Config: settings}
 	config.AuthorizeEndpointHandlers = fosite.AuthorizeEndpointHandlers{code, explicit, proof}
+	itself := &oauth2.ClientCredentialsGrantHandler{
+		HandleHelper: &oauth2.HandleHelper{AccessTokenStrategy: tokens, AccessTokenStorage: s.store, Config: settings}, Config: settings,
+	}
 	config.TokenEndpointHandlers = fosite.TokenEndpointHandlers{
-		code, refresh, explicit, &openid.OpenIDConnectRefreshHandler{IDTokenHandleHelper: id, Config: settings}, proof,
+		code, refresh, itself, &deviceGrant{s, id}, explicit, &openid.OpenIDConnectRefreshHandler{IDTokenHandleHelper: id, Config: settings}, proof,
 	}
 	return config
 }

@@ -24,6 +24,9 @@ const (
 	codeKind    = "oauth code"
 	accessKind  = "oauth access token"
 	refreshKind = "oauth refresh token"
+
+	deviceKind   = "oauth device code"
+	userCodeKind = "oauth user code"
 )
 
 // maxToken is the longest text that is worth a look-up.

@@ -48,12 +48,14 @@ func (s *Service) exchange(r *http.Request, form url.Values) (*tokens, error) {
 		parameter, grant = "code", s.exchangeCode
 	case "refresh_token":
 		parameter, grant = "refresh_token", s.exchangeRefreshToken
-	case "client_credentials":
-		return nil, refuse("unauthorized_client", "The client may not use this grant_type.")
+	case oauthstore.ClientCredentials:
+		grant = s.exchangeClientCredentials
+	case oauthstore.DeviceCode:
+		parameter, grant = "device_code", s.exchangeDeviceCode
 	default:
-		return nil, refuse("unsupported_grant_type", "The grant_type is authorization_code or refresh_token.")
+		return nil, refuse("unsupported_grant_type", "The grant_type is authorization_code, refresh_token, client_credentials or that of a device.")
 	}
-	if form.Get(parameter) == "" {
+	if parameter != "" && form.Get(parameter) == "" {
 		return nil, refuse("invalid_request", "Missing "+parameter+" parameter.")
 	}
 	client, err := s.authenticateClient(r, form)
@@ -107,6 +109,7 @@ func (s *Service) authorizeTokens(ctx context.Context, t *tokenRequest) error {
 	if err := checkTargets(t.form["resource"], session.Resources, t.issuer); err != nil {
 		return err
 	}
+	session.Targets = t.form["resource"]
 	if !allCovered(t.client.scopes, session.Scopes) {
 		return refuse("invalid_grant", "The client may not have these scopes any more.")
 	}

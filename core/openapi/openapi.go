@@ -46,6 +46,9 @@ func Document(info Info, schema *doctype.Schema, methods []Method, caller *ident
 	for _, m := range methods {
 		b.method(m)
 	}
+	if b.reads || len(methods) > 0 {
+		b.live()
+	}
 	return json.Marshal(object{
 		"openapi":  "3.1.0",
 		"info":     object{"title": info.Title, "version": info.Version},
@@ -71,6 +74,7 @@ type builder struct {
 	paths   object
 	schemas object
 	shown   map[string]access.Levels // at which fields the schema of a DocType has, by its name
+	reads   bool                     // the caller may read documents of some DocType
 }
 
 func sorted(schema *doctype.Schema) []*doctype.DocType {
@@ -89,6 +93,7 @@ func (b *builder) docType(dt *doctype.DocType) {
 	if dt.Child {
 		return // its schema comes with the DocTypes that hold it
 	}
+	b.reads = b.reads || may(access.Read)
 	if !may(access.Read) && !may(access.Create) {
 		return
 	}

@@ -91,9 +91,9 @@ func TestOperationsFollowRights(t *testing.T) {
 	}{
 		{nil, "[]", nil},
 		{[]access.Right{access.Create}, fmt.Sprintf("[%s %s]", all, single), map[string]string{all: "[post]", single: "[]"}},
-		{[]access.Right{access.Read}, fmt.Sprintf("[%s %s %s]", all, one, single),
+		{[]access.Right{access.Read}, fmt.Sprintf("[/api/live %s %s %s]", all, one, single),
 			map[string]string{all: "[get]", one: "[get parameters]", single: "[get]"}},
-		{[]access.Right{access.Read, access.Write, access.Create, access.Delete}, fmt.Sprintf("[%s %s %s]", all, one, single),
+		{[]access.Right{access.Read, access.Write, access.Create, access.Delete}, fmt.Sprintf("[/api/live %s %s %s]", all, one, single),
 			map[string]string{all: "[get post]", one: "[delete get parameters put]", single: "[get put]"}},
 	} {
 		doc := describe(t, reader(), tt.rights)
@@ -193,5 +193,5 @@ func ExampleDocument() {
 	var doc struct{ Paths map[string]any }
 	_ = json.Unmarshal(text, &doc)
 	fmt.Println(keys(doc.Paths))
-	// Output: [/api/resource/Note /api/resource/Note/{name}]
+	// Output: [/api/live /api/resource/Note /api/resource/Note/{name}]
 }

@@ -37,9 +37,35 @@ func (b *builder) componentAt(dt *doctype.DocType, levels access.Levels) {
 		}
 	}
 	schema["properties"] = properties
+	schema["x-armature"] = b.about(dt, required)
 	if len(required) > 0 {
 		// Only a create needs them; a change sends what changes.
 		schema["description"] = "Mandatory on create: " + join(required)
+	}
+}
+
+// about is what a generator of clients wants to know of a DocType and JSON Schema has
+// no words for.
+func (b *builder) about(dt *doctype.DocType, mandatory []string) object {
+	rights := []string{}
+	for _, right := range []struct {
+		name  string
+		right access.Right
+	}{
+		{"read", access.Read}, {"write", access.Write}, {"create", access.Create}, {"delete", access.Delete},
+		{"submit", access.Submit}, {"cancel", access.Cancel},
+	} {
+		if dt.Child || dt.Single && right.right != access.Read && right.right != access.Write ||
+			!dt.Submittable && (right.right == access.Submit || right.right == access.Cancel) {
+			continue
+		}
+		if b.reaches(dt, right.right) {
+			rights = append(rights, right.name)
+		}
+	}
+	return object{
+		"doctype": dt.Name, "child": dt.Child, "single": dt.Single, "submittable": dt.Submittable,
+		"rights": rights, "mandatory": slices.Sorted(slices.Values(mandatory)),
 	}
 }
 

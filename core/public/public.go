@@ -18,28 +18,48 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"armature/core/fault"
+	"armature/core/public/media"
+	"armature/core/public/module"
 	"armature/core/route"
 )
 
 // Config is what a frontend is made with.
 type Config struct {
-	Dir    string // the folder, which may not be there
-	Logger *slog.Logger
+	Dir string // the folder, which may not be there
+	// Published are folders that count instead, the first of them; the others are of
+	// versions before it; nil, and none: Dir counts.
+	Published func() []string
+	Live      func() bool // whether pages load themselves again when a file was saved; nil: they do not
+	Logger    *slog.Logger
 }
 
 // Frontend serves the files of one site.
 type Frontend struct {
-	dir     string
+	c       Config
 	log     *slog.Logger
 	bundles bundles
 	headers headers
+
+	listeners atomic.Int32
 }
 
 // New makes the frontend of a site.
 func New(c Config) *Frontend {
-	return &Frontend{dir: c.Dir, log: c.Logger}
+	return &Frontend{c: c, log: c.Logger}
+}
+
+// folder is the one that counts now, and those of versions before it.
+func (f *Frontend) folder() (dir string, before []string) {
+	if f.c.Published != nil {
+		if dirs := f.c.Published(); len(dirs) > 0 {
+			return dirs[0], dirs[1:]
+		}
+	}
+	return f.c.Dir, nil
 }
 
 // Home answers / where the site has a page of its own for it, and nothing else.
@@ -47,18 +67,40 @@ func (f *Frontend) Home(urlPath string) route.Handler {
 	if urlPath != "/" {
 		return nil
 	}
-	if info, err := os.Stat(f.dir + "/" + index); err != nil || !info.Mode().IsRegular() {
+	dir, _ := f.folder()
+	if info, err := os.Stat(dir + "/" + index); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
 	return f.serve
 }
 
 // Page answers every path, if there is a frontend.
-func (f *Frontend) Page(string) route.Handler {
-	if info, err := os.Stat(f.dir); err != nil || !info.IsDir() {
+func (f *Frontend) Page(urlPath string) route.Handler {
+	if live := f.live(urlPath); live != nil {
+		return live
+	}
+	dir, _ := f.folder()
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil
 	}
 	return f.serve
+}
+
+// Has reports whether there is a file at a path, for who would answer where there is
+// none.
+func (f *Frontend) Has(urlPath string) bool {
+	name, ok := nameOf(urlPath)
+	if !ok {
+		return false
+	}
+	dir, _ := f.folder()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // index is the file that a folder shows, and that of the root what a client-side router
@@ -74,7 +116,8 @@ func (f *Frontend) serve(w http.ResponseWriter, r *http.Request, _ *route.Call) 
 	}
 	// All of a request is of the folder that was there when it came, whatever takes its
 	// place; no name and no link leads out of it.
-	root, err := os.OpenRoot(f.dir)
+	dir, before := f.folder()
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return missing(err)
 	}
@@ -84,10 +127,30 @@ func (f *Frontend) serve(w http.ResponseWriter, r *http.Request, _ *route.Call) 
 		return errMissing
 	}
 	err = f.find(w, r, root, name)
+	if errors.Is(err, fs.ErrNotExist) && media.Keepable(name) {
+		err = f.findBefore(w, r, before, name)
+	}
 	if errors.Is(err, fs.ErrNotExist) && navigates(r, name) {
 		err = f.find(w, r, root, index)
 	}
 	return missing(err)
+}
+
+// findBefore serves a file whose name has a hash of its content in it from a version
+// that was served before: a page that somebody has open still asks for it.
+func (f *Frontend) findBefore(w http.ResponseWriter, r *http.Request, before []string, name string) error {
+	for _, dir := range before {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			continue // it was deleted just now
+		}
+		err = f.find(w, r, root, name)
+		root.Close()
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return fs.ErrNotExist
 }
 
 // errMissing is what is said of every file that cannot be shown, whatever the reason:
@@ -120,12 +183,20 @@ func (f *Frontend) find(w http.ResponseWriter, r *http.Request, root *os.Root, n
 		return toFolder(w, r)
 	case info.IsDir():
 		return f.find(w, r, root, path.Join(name, index))
-	case isSource(name):
+	case module.Is(name):
 		return f.serveBundle(w, r, root, name)
 	case !info.Mode().IsRegular():
 		return fs.ErrNotExist
 	}
 	f.guard(root, w.Header(), name)
+	if page, err := f.withScript(name, file, info.Size()); page != nil || err != nil {
+		w.Header().Set("Content-Type", media.TypeOf(".html"))
+		w.Header().Set("Cache-Control", "no-store")
+		if err == nil {
+			http.ServeContent(w, r, "", time.Time{}, page)
+		}
+		return err
+	}
 	return send(w, r, root, name, file, info)
 }
 
@@ -187,10 +258,10 @@ func send(w http.ResponseWriter, r *http.Request, root *os.Root, name string, fi
 		h.Set("Content-Encoding", coding)
 	}
 	h.Add("Vary", "Accept-Encoding")
-	h.Set("Content-Type", typeOf(name))
+	h.Set("Content-Type", media.TypeOf(name))
 	h.Set("Etag", `"`+tag+`"`)
 	if h.Get("Cache-Control") == "" {
-		h.Set("Cache-Control", cacheControl(name))
+		h.Set("Cache-Control", media.CacheControl(name))
 	}
 	http.ServeContent(w, r, "", info.ModTime(), file)
 	return nil

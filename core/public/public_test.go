@@ -21,17 +21,18 @@ import (
 
 // frontend is a folder that is served.
 type frontend struct {
-	t   *testing.T
-	dir string
-	at  time.Time // when its files were written first
-	log bytes.Buffer
+	t    *testing.T
+	dir  string
+	at   time.Time // when its files were written first
+	log  bytes.Buffer
+	live bool
 	*public.Frontend
 }
 
 func serve(t *testing.T, files map[string]string) *frontend {
 	t.Helper()
 	f := &frontend{t: t, dir: filepath.Join(t.TempDir(), "public"), at: time.Now()}
-	f.Frontend = public.New(public.Config{Dir: f.dir, Logger: slog.New(slog.NewTextHandler(&f.log, nil))})
+	f.Frontend = public.New(public.Config{Dir: f.dir, Live: func() bool { return f.live }, Logger: slog.New(slog.NewTextHandler(&f.log, nil))})
 	for name, text := range files {
 		f.put(name, text)
 	}

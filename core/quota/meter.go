@@ -27,7 +27,9 @@ type Config struct {
 	DatabaseBytes func(context.Context) (int64, error)
 	FileBytes     func(context.Context) (int64, error)
 	PluginBytes   func(context.Context) (int64, error)
+	Streams       func() int64 // of live changes that are open; nil: none ever are
 	KVBytes       func() int64 // in this process
+	Jobs          func() int64 // that wait, as counted lately
 
 	Counts func(typeName string) bool // whether documents of the DocType count
 	Now    func() time.Time           // nil: time.Now
@@ -95,13 +97,23 @@ func (m *Meter) bounds(q *site.Quotas) []bound {
 	if kv == nil {
 		kv = func() int64 { return 0 }
 	}
+	streams := m.c.Streams
+	if streams == nil {
+		streams = func() int64 { return 0 }
+	}
+	jobs := m.c.Jobs
+	if jobs == nil {
+		jobs = func() int64 { return 0 }
+	}
 	return []bound{
 		{"documents", &q.Documents, m.documents, m.documents.value},
 		{"database_bytes", &q.DatabaseBytes, m.database, m.database.value},
 		{"file_bytes", &q.FileBytes, m.files, m.files.value},
 		{"plugin_bytes", &q.PluginBytes, m.plugins, m.plugins.value},
 		{"kv_bytes", &q.KVBytes, nil, kv},
+		{"jobs", &q.Jobs, nil, jobs},
 		{"requests", &q.Requests, nil, m.requests.Load},
+		{"streams", &q.Streams, nil, streams},
 	}
 }
 
@@ -177,6 +189,19 @@ func (m *Meter) GrowFiles(ctx context.Context, tx document.Tx, bytes int64, stor
 	}
 	return nil
 }
+
+// AdmitFiles admits bytes of files that are no documents, such as those of a frontend.
+// Error: QuotaExceededError.
+func (m *Meter) AdmitFiles(ctx context.Context, bytes int64) error {
+	most := m.c.Quotas().FileBytes
+	if most == 0 {
+		return nil
+	}
+	return m.admit(ctx, m.files, most, bytes, "bytes of files", most)
+}
+
+// CountFiles counts such bytes that are stored now, or below 0 deleted.
+func (m *Meter) CountFiles(bytes int64) { m.files.add(bytes) }
 
 // GrowPlugins admits the bytes of a bundle that is about to be kept. Error:
 // QuotaExceededError.

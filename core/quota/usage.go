@@ -60,7 +60,7 @@ func (m *Meter) Known() map[string]Amount {
 func (m *Meter) Methods() []*method.Method {
 	return []*method.Method{{
 		Path: "framework.site.usage", Tier: method.Named, Roles: []string{identity.SystemManager},
-		Description: "How much the site has of what its operator bounds: documents, database_bytes, file_bytes, plugin_bytes, kv_bytes, requests. Each has used, and quota, which is null where there is none.",
+		Description: "How much the site has of what its operator bounds: documents, database_bytes, file_bytes, plugin_bytes, kv_bytes, jobs, requests. Each has used, and quota, which is null where there is none.",
 		Func:        func(ctx context.Context, _ *method.Call) (any, error) { return m.Usage(ctx) },
 	}}
 }

@@ -5,7 +5,10 @@ package route
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 
 	"armature/core/fault"
 	"armature/core/identity"
@@ -76,12 +79,40 @@ func WithCaller(serve func(w http.ResponseWriter, r *http.Request, caller *ident
 	return func(w http.ResponseWriter, r *http.Request, call *Call) error { return serve(w, r, call.Caller) }
 }
 
+// Page is a page outside /api, at its path and, if that ends in a slash, below it.
+type Page struct {
+	Path  string
+	Serve Handler
+}
+
+// App is how a request for the pages of a plugin is answered: by one of its methods, or by
+// Serve.
+type App struct {
+	Plugin string
+	Method string // the method that answers; empty: Serve does
+	Serve  Handler
+	Pin    method.Pin // of the version that the answer is of; nil: none
+	// Release ends holding that version. Whoever got the App calls it once.
+	Release func()
+
+	Route  string      // that has matched
+	Values [][2]string // names and values of its wildcards, which are arguments
+	Base   string      // the path where the plugin's pages begin, without a slash at its end
+
+	OwnOrigin bool // nothing of the platform is on the request's origin
+	Opaque    bool // the pages have no origin, so that their scripts ask as null
+	Cookies   bool // the request acts as whoever is logged in at the site
+
+	Guard func(h http.Header) // sets the headers of every answer
+}
+
 // Table finds what the services of a site answer themselves. It is complete once
 // made.
 type Table struct {
 	raw   map[string]*Raw
 	found []func(path string) *Raw
-	pages []func(path string) Handler
+	pages map[string]Handler
+	rest  []func(path string) Handler
 }
 
 // Add adds the raw methods of a service. One without a path or a handler and a path
@@ -106,9 +137,41 @@ func (t *Table) Add(methods ...*Raw) error {
 // are there: find returns one, or nil.
 func (t *Table) AddFound(find func(path string) *Raw) { t.found = append(t.found, find) }
 
-// AddPages adds the pages of a service: find returns what answers a path outside
-// /api, or nil.
-func (t *Table) AddPages(find func(path string) Handler) { t.pages = append(t.pages, find) }
+// AddPages adds the pages of a service. A path that is taken is a mistake of whoever
+// wires the site.
+func (t *Table) AddPages(pages ...Page) error {
+	if t.pages == nil {
+		t.pages = map[string]Handler{}
+	}
+	for _, p := range pages {
+		switch {
+		case !strings.HasPrefix(p.Path, "/") || p.Serve == nil:
+			return fmt.Errorf("register page %q: it has no path or no handler", p.Path)
+		case t.pages[p.Path] != nil:
+			return fmt.Errorf("register page %s: the path is taken", p.Path)
+		}
+		t.pages[p.Path] = p.Serve
+	}
+	return nil
+}
+
+// AddRest adds what answers the paths that are no page's and that are not Reserved:
+// find returns a handler, or nil.
+func (t *Table) AddRest(find func(path string) Handler) { t.rest = append(t.rest, find) }
+
+// Paths are those of the pages, sorted.
+func (t *Table) Paths() []string { return slices.Sorted(maps.Keys(t.pages)) }
+
+// Reserved reports whether a path is the platform's: that of a page, or one below it,
+// where there may be pages one day. "/" is no page's: a site may have its own.
+func (t *Table) Reserved(path string) bool {
+	for path = strings.TrimSuffix(path, "/"); path != ""; path = path[:strings.LastIndexByte(path, '/')] {
+		if t.pages[path] != nil || t.pages[path+"/"] != nil {
+			return true
+		}
+	}
+	return false
+}
 
 // Raw returns the raw method at a canonical path, or nil.
 func (t *Table) Raw(path string) *Raw {
@@ -126,10 +189,27 @@ func (t *Table) Raw(path string) *Raw {
 // Page serves what lies outside /api. Errors: those of the page;
 // PageDoesNotExistError where there is none.
 func (t *Table) Page(w http.ResponseWriter, r *http.Request, call *Call) error {
-	for _, find := range t.pages {
-		if page := find(r.URL.Path); page != nil {
-			return page(w, r, call)
+	if page := t.page(r.URL.Path); page != nil {
+		return page(w, r, call)
+	}
+	if !t.Reserved(r.URL.Path) {
+		for _, find := range t.rest {
+			if page := find(r.URL.Path); page != nil {
+				return page(w, r, call)
+			}
 		}
 	}
 	return fault.New(fault.NotFound, "PageDoesNotExistError", "There is no page at this address")
+}
+
+func (t *Table) page(path string) Handler {
+	if page := t.pages[path]; page != nil {
+		return page
+	}
+	for i := strings.LastIndexByte(path, '/'); i > 0; i = strings.LastIndexByte(path[:i], '/') {
+		if page := t.pages[path[:i+1]]; page != nil {
+			return page
+		}
+	}
+	return nil
 }

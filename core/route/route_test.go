@@ -22,12 +22,7 @@ func says(text string) route.Handler {
 func ExampleTable() {
 	var t route.Table
 	_ = t.Add(&route.Raw{Path: "login", Serve: says("login")})
-	t.AddPages(func(path string) route.Handler {
-		if path != "/login" {
-			return nil
-		}
-		return says("the page")
-	})
+	_ = t.AddPages(route.Page{Path: "/login", Serve: says("the page")})
 	call := &route.Call{Caller: identity.Anonymous()}
 	w := httptest.NewRecorder()
 	_ = t.Raw("login").Serve(w, nil, call)
@@ -83,5 +78,41 @@ func TestFoundRoutes(t *testing.T) {
 	err := table.Page(httptest.NewRecorder(), httptest.NewRequest("GET", "/nowhere", nil), &route.Call{})
 	if f := fault.From(err); f.Kind != fault.NotFound || f.Type != "PageDoesNotExistError" {
 		t.Errorf("a page that there is not: %v", err)
+	}
+}
+
+// TestPages: a page answers its path and, with a slash at the end, what is below;
+// nothing else comes between the platform's pages.
+func TestPages(t *testing.T) {
+	var table route.Table
+	if err := table.AddPages(route.Page{Path: "/login", Serve: says("login")}, route.Page{Path: "/app/users", Serve: says("users")}, route.Page{Path: "/files/", Serve: says("file")}); err != nil {
+		t.Fatal(err)
+	}
+	table.AddRest(func(path string) route.Handler {
+		if path == "/nowhere" {
+			return nil
+		}
+		return says("rest")
+	})
+	for path, want := range map[string]string{
+		"/login": "login", "/app/users": "users", "/files/x": "file", "/files/x/y": "file", "/files/": "file",
+		"/": "rest", "/loginx": "rest", "/app/other": "rest", "/app": "rest", "/x/login": "rest", "/filesx": "rest", "/x/files/y": "rest",
+		"/login/": "", "/login/x": "", "/app/users/x": "", "/files": "", "/nowhere": "",
+	} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest("GET", "http://site.test"+path, nil)
+		err := table.Page(w, r, &route.Call{Caller: identity.Anonymous()})
+		if got := w.Body.String(); want == "" && err == nil || want != "" && got != want+" for Guest" {
+			t.Errorf("%s: %q %v, want %q", path, got, err, want)
+		}
+		if reserved := table.Reserved(path); reserved != (want != "rest" && path != "/nowhere") {
+			t.Errorf("%s: reserved %v", path, reserved)
+		}
+	}
+	if err := table.AddPages(route.Page{Path: "/login", Serve: says("second")}); err == nil {
+		t.Error("a path is taken twice")
+	}
+	if err := table.AddPages(route.Page{Path: "login", Serve: says("x")}); err == nil {
+		t.Error("a path without a slash is registered")
 	}
 }

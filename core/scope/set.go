@@ -17,6 +17,8 @@ type Set struct {
 	events   map[moment]bool
 	own      []string        // DocTypes the plugin brings
 	words    map[string]bool // capabilities, and whatever else a token names
+	texts    []string        // what the set was made of
+	also     *Set            // has to allow it as well; nil: nobody else
 }
 
 // Bringing adds the DocTypes that the plugin brings, to which it has every right,
@@ -29,7 +31,7 @@ func (s *Set) Bringing(doctypes ...string) *Set {
 // Owns reports whether a DocType is one the plugin brings: module is the one of a
 // DocType made at run time, which for those is the plugin's name.
 func (s *Set) Owns(doctype, module string) bool {
-	return s.plugin != "" && module == s.plugin && slices.Contains(s.own, doctype)
+	return s.plugin != "" && module == s.plugin && slices.Contains(s.own, doctype) && (s.also == nil || slices.Contains(s.also.own, doctype))
 }
 
 type moment struct{ doctype, event string }
@@ -44,6 +46,7 @@ func Token(scopes ...string) *Set {
 		}
 		s.words[text] = true
 	}
+	s.texts = slices.Clone(scopes)
 	return s
 }
 
@@ -52,6 +55,7 @@ func Grants(plugin string, given ...Scope) *Set {
 	s := newSet(plugin)
 	for _, sc := range given {
 		s.add(sc)
+		s.texts = append(s.texts, sc.String())
 	}
 	s.all = false // a token's word
 	return s
@@ -94,6 +98,9 @@ func (s *Set) Plugin() string { return s.plugin }
 // Document reports whether the set allows all of right on documents of a DocType,
 // one of the platform's own or not.
 func (s *Set) Document(doctype string, platform bool, right Right) bool {
+	if s.also != nil && !s.also.Document(doctype, platform, right) && !slices.Contains(s.also.own, doctype) {
+		return false
+	}
 	if s.all {
 		return true
 	}
@@ -111,6 +118,9 @@ func (s *Set) Names(doctype string, right Right) bool { return s.doctypes[doctyp
 // Method reports whether the set allows calling a path. One that is named must
 // be in the set by itself, where it is a plugin's: no prefix covers it.
 func (s *Set) Method(path string, named bool) bool {
+	if s.also != nil && !s.also.Method(path, named) {
+		return false
+	}
 	if s.all || s.methods[path] {
 		return true
 	}
@@ -128,9 +138,12 @@ func (s *Set) Method(path string, named bool) bool {
 // Event reports whether the set holds an event of a DocType, one of the
 // platform's own or not.
 func (s *Set) Event(doctype, event string, platform bool) bool {
+	if s.also != nil && !s.also.Event(doctype, event, platform) {
+		return false
+	}
 	return s.events[moment{doctype, event}] || !platform && s.events[moment{Any, event}]
 }
 
 // Has reports whether the set names a capability, or in a token any scope
 // literally.
-func (s *Set) Has(word string) bool { return s.words[word] }
+func (s *Set) Has(word string) bool { return s.words[word] && (s.also == nil || s.also.Has(word)) }

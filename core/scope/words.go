@@ -7,9 +7,12 @@ var capabilities = map[string]string{
 	"http_fetch":        "call other servers",
 	"connected_request": "call other services in the name of the user, with the connections the user has made",
 	"enqueue":           "start jobs that run after the request",
+	"publish":           "tell those who follow its methods",
 	"elevated":          "pass the roles of whoever calls it by, on the documents named",
 	"platform":          "set credentials, roles and what else decides who may do what",
+	"same_origin":       "show pages on the site's own address, where each acts as whoever opens it",
 	"kv":                "keep values of its own",
+	"schedule":          "have methods of its own called by the clock, as a user of its own",
 	"run_as:plugin":     "run handlers as a user of its own, who can do what an administrator gives that user roles for",
 }
 

@@ -54,6 +54,10 @@ type Config struct {
 	// that one.
 	Connect func(ctx context.Context) context.Context
 
+	// Draining is called when requests are to end, once the delay is over: it ends the
+	// connections that were taken from the server. nil: there are none.
+	Draining func()
+
 	Logger *slog.Logger // nil: nothing is logged
 }
 
@@ -199,6 +203,9 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	s.draining.Store(true)
 	s.c.Logger.Info("shutting down", "delay", s.c.DrainDelay, "timeout", s.c.DrainTimeout)
 	time.Sleep(s.c.DrainDelay)
+	if s.c.Draining != nil {
+		s.c.Draining()
+	}
 	return s.drain(servers, cut)
 }
 

@@ -28,15 +28,21 @@ type Config struct {
 
 	maxAnswerSize    int
 	maxGuestBodySize int64
+	streamsPerUser   int
 
 	aliases map[string]string
+	headers map[string]string // canonical forms
 	origins []string
 	plugins map[string]map[string]json.RawMessage
 
 	pluginLimits   PluginLimits
 	quotas         Quotas
+	mailPerDay     int64
 	recordFailed   bool
+	liveReload     bool
+	appsHost       string
 	refusesUnknown bool
+	readOnly       bool
 	privateHosts   []string
 	publishers     []string
 }
@@ -152,6 +158,17 @@ func (c *Config) MaxFileSize() int64 {
 // 0: nothing is set.
 func (c *Config) MaxGuestBodySize() int64 { return c.maxGuestBodySize }
 
+// DefaultStreamsPerUser is how many streams a user has open where nothing is set.
+const DefaultStreamsPerUser = 100
+
+// StreamsPerUser is how many streams of live changes a user may have open at a time.
+func (c *Config) StreamsPerUser() int {
+	if c.streamsPerUser == 0 {
+		return DefaultStreamsPerUser
+	}
+	return c.streamsPerUser
+}
+
 // The bounds of max_answer_size, and what it is when nothing is set, in bytes.
 const (
 	DefaultMaxAnswerSize = 32 << 20
@@ -231,6 +248,24 @@ func readTimeZone(c *Config, value json.RawMessage) error {
 	return nil
 }
 
+// DefaultMailPerDay is how many letters a site may send a day unless it says otherwise.
+const DefaultMailPerDay = 1000
+
+// MailPerDay is how many letters the site may send in 24 hours (mail_per_day).
+func (c *Config) MailPerDay() int64 {
+	if c.mailPerDay == 0 {
+		return DefaultMailPerDay
+	}
+	return c.mailPerDay
+}
+
+func readMailPerDay(c *Config, value json.RawMessage) error {
+	if err := json.Unmarshal(value, &c.mailPerDay); err != nil || c.mailPerDay <= 0 {
+		return fmt.Errorf("must be a number of letters above 0")
+	}
+	return nil
+}
+
 func readMaxFileSize(c *Config, value json.RawMessage) error {
 	if err := json.Unmarshal(value, &c.maxFileSize); err != nil || c.maxFileSize <= 0 {
 		return fmt.Errorf("must be a number of bytes above 0")
@@ -241,6 +276,13 @@ func readMaxFileSize(c *Config, value json.RawMessage) error {
 func readMaxGuestBodySize(c *Config, value json.RawMessage) error {
 	if err := json.Unmarshal(value, &c.maxGuestBodySize); err != nil || c.maxGuestBodySize <= 0 {
 		return fmt.Errorf("must be a number of bytes above 0")
+	}
+	return nil
+}
+
+func readStreamsPerUser(c *Config, value json.RawMessage) error {
+	if err := json.Unmarshal(value, &c.streamsPerUser); err != nil || c.streamsPerUser <= 0 {
+		return fmt.Errorf("must be a number above 0")
 	}
 	return nil
 }

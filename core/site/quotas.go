@@ -19,7 +19,9 @@ type Quotas struct {
 	FileBytes     int64 // of uploaded files
 	PluginBytes   int64 // of the bundles of plugins that were installed, all versions
 	KVBytes       int64 // of memory in each server, for what plugins keep for a while
+	Jobs          int64 // that wait or run; 0: a million
 	Requests      int64 // that each server works on at a time
+	Streams       int64 // of live changes that each server has open at a time
 }
 
 // Quotas bounds what the site may have (QuotasKey).
@@ -27,7 +29,7 @@ func (c *Config) Quotas() Quotas { return c.quotas }
 
 // QuotaNames are the keys of quotas, in the order in which people are shown them.
 func QuotaNames() []string {
-	return []string{"documents", "database_bytes", "file_bytes", "plugin_bytes", "kv_bytes", "requests"}
+	return []string{"documents", "database_bytes", "file_bytes", "plugin_bytes", "kv_bytes", "jobs", "requests", "streams"}
 }
 
 // Field is the quota of a name; nil where there is none of it.
@@ -43,8 +45,12 @@ func (q *Quotas) Field(name string) *int64 {
 		return &q.PluginBytes
 	case "kv_bytes":
 		return &q.KVBytes
+	case "jobs":
+		return &q.Jobs
 	case "requests":
 		return &q.Requests
+	case "streams":
+		return &q.Streams
 	}
 	return nil
 }

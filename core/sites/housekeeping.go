@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"armature/core/file"
+	"armature/core/sites/registry"
 	"armature/core/tenant"
 )
 
@@ -31,14 +32,14 @@ func (s *Set) Maintain(ctx context.Context) {
 // machine has of uploads that were broken off it clears away itself, and what is
 // left of broken off restores any of them does.
 func (s *Set) maintainDue(ctx context.Context) {
-	spools := time.Since(s.spooled) >= maintainEvery
+	spools := time.Since(s.spooled) >= registry.MaintainEvery
 	if spools {
 		s.spooled = time.Now()
-		if err := s.registry.Sweep(ctx); err != nil && ctx.Err() == nil {
+		if err := s.Registry().Sweep(ctx); err != nil && ctx.Err() == nil {
 			s.c.Logger.Error("clear away sites whose making was broken off", "error", err)
 		}
 	}
-	for _, e := range s.table.Load().entries {
+	for _, e := range s.list.now().entries {
 		if ctx.Err() != nil {
 			return
 		}
@@ -49,7 +50,7 @@ func (s *Set) maintainDue(ctx context.Context) {
 			}
 		}
 		// Noted first: a site that cannot be opened is not tried all day long.
-		switch mine, err := s.registry.ClaimMaintenance(ctx, r); {
+		switch mine, err := s.Registry().ClaimMaintenance(ctx, r); {
 		case err != nil && ctx.Err() == nil:
 			s.c.Logger.Error("note the housekeeping of a site", "site", e.name, "error", err)
 		case mine:

@@ -5,6 +5,7 @@ import (
 
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/sites/datafolder"
 	"armature/core/sites/sitetest"
 	"armature/core/tenant"
 )
@@ -13,7 +14,7 @@ import (
 func BenchmarkOpen(b *testing.B) {
 	for _, name := range []string{"SQLite", "PostgreSQL"} {
 		b.Run(name, func(b *testing.B) {
-			layout := sites.Layout{Data: b.TempDir()}
+			layout := datafolder.Layout{Data: b.TempDir()}
 			if err := layout.Make(); err != nil {
 				b.Fatal(err)
 			}

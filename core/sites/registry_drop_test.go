@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"armature/core/sites"
+	"armature/core/sites/datafolder"
 	"armature/core/sites/sitetest"
 	"armature/core/store"
 )
@@ -287,7 +288,7 @@ func TestErasedEverywhere(t *testing.T) {
 	stopped, later := p.start()
 	note(t, stopped, name, "two")
 	stopped.CloseAll()
-	for _, l := range []sites.Layout{here, later} {
+	for _, l := range []datafolder.Layout{here, later} {
 		if !exists(l.SitePlugins(name)) {
 			t.Fatal("a machine that uses a site has no folder for it")
 		}
@@ -301,7 +302,7 @@ func TestErasedEverywhere(t *testing.T) {
 	}
 	running.Refresh(t.Context())
 	p.start(func(c *sites.Config) { c.Layout = later })
-	for _, l := range []sites.Layout{here, later} {
+	for _, l := range []datafolder.Layout{here, later} {
 		if exists(l.Site(name)) {
 			t.Errorf("%s is still there", l.Site(name))
 		}

@@ -11,6 +11,7 @@ import (
 
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/sites/registry"
 	"armature/core/sites/sitetest"
 	"armature/core/store"
 )
@@ -25,7 +26,7 @@ func TestStage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stage := func() sites.Stage {
+		stage := func() registry.Stage {
 			t.Helper()
 			st, err := r.Stage(ctx, name)
 			if err != nil {
@@ -40,7 +41,7 @@ func TestStage(t *testing.T) {
 			}
 			return st
 		}
-		gone := func(st sites.Stage) {
+		gone := func(st registry.Stage) {
 			t.Helper()
 			if err := st.Discard(); err != nil {
 				t.Error(err)
@@ -90,7 +91,7 @@ func TestStageBrokenOff(t *testing.T) {
 	eachInstallation(t, func(t *testing.T, p *processes) {
 		s, _ := p.start()
 		ctx, r := t.Context(), s.Registry()
-		stage := func() sites.Stage {
+		stage := func() registry.Stage {
 			t.Helper()
 			st, err := r.Stage(ctx, unique("s"))
 			if err != nil {
@@ -113,7 +114,7 @@ func TestStageBrokenOff(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		for what, st := range map[string]sites.Stage{"killed": killed, "begun": begun} {
+		for what, st := range map[string]registry.Stage{"killed": killed, "begun": begun} {
 			want := what == "begun"
 			if exists(st.Dir()) != want {
 				t.Errorf("%s: the folder is there: %v", what, !want)
@@ -131,7 +132,7 @@ func TestStageBrokenOff(t *testing.T) {
 }
 
 // age has a stage be as if nobody had touched it for so long.
-func (p *processes) age(st sites.Stage, by time.Duration) {
+func (p *processes) age(st registry.Stage, by time.Duration) {
 	p.t.Helper()
 	at := time.Now().Add(-by)
 	err := filepath.WalkDir(st.Dir(), func(path string, _ fs.DirEntry, err error) error {

@@ -11,6 +11,7 @@ import (
 
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/sites/datafolder"
 	"armature/core/sites/sitetest"
 )
 
@@ -27,8 +28,8 @@ func TestTakesFoldersOver(t *testing.T) {
 	sitetest.OnPostgres(t, &p.config)
 	var log lockedText
 	withLog := func(c *sites.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) }
-	data := sites.Layout{Data: t.TempDir()}
-	prepare := func(l sites.Layout, name, text string) {
+	data := datafolder.Layout{Data: t.TempDir()}
+	prepare := func(l datafolder.Layout, name, text string) {
 		t.Helper()
 		if err := errors.Join(os.MkdirAll(l.SitePlugins(name), 0o700), os.WriteFile(l.Config(name), []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
@@ -55,7 +56,7 @@ func TestTakesFoldersOver(t *testing.T) {
 	}
 	prepare(data, name, `{"hosts": ["a.example"], "later": [1]}`)
 	prepare(data, broken, `{"hosts": `)
-	at := func(l sites.Layout) func(*sites.Config) { return func(c *sites.Config) { c.Layout = l } }
+	at := func(l datafolder.Layout) func(*sites.Config) { return func(c *sites.Config) { c.Layout = l } }
 	first, _ := p.start(at(data), withLog)
 	if got := sitetest.Acquired(t, first, "a.example"); got != name {
 		t.Errorf("%q answers", got)
@@ -79,7 +80,7 @@ func TestTakesFoldersOver(t *testing.T) {
 	}
 
 	// Another machine has a copy of the folder: nothing of it counts any more.
-	stale := sites.Layout{Data: t.TempDir()}
+	stale := datafolder.Layout{Data: t.TempDir()}
 	prepare(stale, name, `{"hosts": ["stale.example"]}`)
 	log.reset()
 	other, _ := p.start(at(stale), withLog)

@@ -17,6 +17,8 @@ import (
 	"armature/core/query"
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/sites/datafolder"
+	"armature/core/sites/registry"
 	"armature/core/sites/sitetest"
 	"armature/core/store"
 	"armature/core/tenant"
@@ -42,7 +44,7 @@ func newProcesses(t *testing.T, shared bool) *processes {
 	if p.config.Master, err = site.ParseMaster(strings.Repeat("5a", 32)); err != nil {
 		t.Fatal(err)
 	}
-	p.config.Layout = sites.Layout{Data: t.TempDir()}
+	p.config.Layout = datafolder.Layout{Data: t.TempDir()}
 	if !shared {
 		sitetest.OnPostgres(t, &p.config)
 	}
@@ -50,7 +52,7 @@ func newProcesses(t *testing.T, shared bool) *processes {
 }
 
 // start is another process.
-func (p *processes) start(change ...func(*sites.Config)) (*sites.Set, sites.Layout) {
+func (p *processes) start(change ...func(*sites.Config)) (*sites.Set, datafolder.Layout) {
 	p.t.Helper()
 	c := p.config
 	if !p.shared {
@@ -211,7 +213,7 @@ func TestLookIsCheap(t *testing.T) {
 			}
 		}
 		statements := 0
-		look := func() []*sites.Record {
+		look := func() []*registry.Record {
 			t.Helper()
 			statements = 0
 			list, err := r.Look(store.WithObserver(t.Context(), func(string, []any, time.Duration) { statements++ }))

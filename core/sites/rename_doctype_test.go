@@ -50,7 +50,7 @@ func TestRenameDocType(t *testing.T) {
 		}
 		rename("ToDo", "Task", http.StatusForbidden)
 		rename("Book", "ToDo", http.StatusConflict)
-		rename("Book", "Webhook", http.StatusExpectationFailed)
+		rename("Book", "Notification", http.StatusExpectationFailed)
 		rename("Nothing", "Something", http.StatusNotFound)
 		rename("Book", "Volume", http.StatusOK)
 		rename("Book Row", "Chapter", http.StatusOK)

@@ -13,7 +13,7 @@ import (
 
 // reads is how the rooms of core ask for a key of the configuration, or name one to
 // ask for it later.
-var reads = regexp.MustCompile(`(?:\b(?:[sS]etting|flag|number|list|text|Config\(\)\.Get|config\.Get)\("|\w*Setting\s*=\s*"|\bkey[A-Z]\w*\s*=\s*")([a-z_]+)"`)
+var reads = regexp.MustCompile(`(?:\b(?:[sS]etting|flag|number|list|text|Config\(\)\.Get|config(?:\(\))?\.Get)\("|\w*Setting\s*=\s*"|\bkey[A-Z]\w*\s*=\s*")([a-z_]+)"`)
 
 // readers are the rooms that do.
 var readers = regexp.MustCompile(`^\.\./(auth|web|tenant|sites|ratelimit|connectedapp|file/backend)/`)

@@ -52,6 +52,8 @@ type engine struct {
 	lockTimeout bool // DDL waits for locks only as long as it is told
 	indexNulls  bool // an index says where NULL sorts
 
+	changes changeLog // how the log of changes is kept and read
+
 	isKey func(what string) bool // whether a duplicate is of a primary key, by what its diagnosis names
 
 	columnsQuery string // names and types of a table's columns
@@ -82,6 +84,7 @@ var sqliteEngine = engine{
 		doctype.Int: "CAST(? AS TEXT)", doctype.Check: "CAST(? AS TEXT)", doctype.Float: "CAST(? AS TEXT)",
 	},
 	peeks:        true,
+	changes:      sqliteChanges,
 	isKey:        func(what string) bool { return what == "name" },
 	usedBytes:    usedSQLite,
 	integrity:    `PRAGMA integrity_check`,
@@ -119,6 +122,7 @@ var postgresEngine = engine{
 		doctype.Date:     "to_char(?, 'YYYY-MM-DD')",
 		doctype.Time:     "to_char(CAST(? AS interval), 'HH24:MI:SS.US')",
 	},
+	changes:   postgresChanges,
 	isKey:     func(what string) bool { return strings.HasSuffix(what, "_pkey") },
 	usedBytes: usedPostgres,
 	columnsQuery: `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute

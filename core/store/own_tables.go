@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -39,7 +41,10 @@ type settledRow struct {
 // ownStatements run on the store's own tables.
 type ownStatements struct {
 	versions, settled, lockSchema, keepSchema, bumpSchema, settle, bumpEpoch, next, giveBack,
-	copyCounters, dropCounters *statement
+	copyCounters, dropCounters,
+	logChanges, follow, changesHere, changesNewer, sweepChanges *statement
+
+	newerArgs int // how often changesNewer takes the position
 }
 
 func (s *Store) newOwnStatements() ownStatements {
@@ -49,8 +54,28 @@ func (s *Store) newOwnStatements() ownStatements {
 	if s.engine.rowLock {
 		keep = " FOR SHARE OF armature_settled"
 	}
+	log, follow, newer, sweep := s.engine.params(), s.engine.params(), s.engine.params(), s.engine.params()
+	several := func(p *params, n int) []any {
+		list := make([]any, n)
+		for i := range list {
+			list[i] = p.next()
+		}
+		return list
+	}
+	changes, begins := s.engine.changes, strings.Count(s.engine.changes.newer, "?")
+	here := "SELECT " + changes.here + ", v.version, v.epoch, COALESCE(f.since, 0), COALESCE(f.until, 0), c.doctype, c.name, c.recipient, c.data " +
+		"FROM armature_schema AS v LEFT JOIN armature_followed AS f ON f.id = 1 LEFT JOIN armature_change AS c ON "
+	row := []cell{{}, {}, {}, {}, {}, {}, {}, {}, {}}
 	return ownStatements{
-		versions: s.fixed([]cell{{}, {}}, "SELECT version, epoch FROM armature_schema WHERE id = 1"),
+		newerArgs:    begins,
+		logChanges:   s.fixed(nil, changes.insert, several(log, 2)...),
+		changesHere:  s.fixed(row, here+"1 = 0 WHERE v.id = 1"),
+		changesNewer: s.fixed(row, here+changes.newer+" WHERE v.id = 1 ORDER BY c.id LIMIT "+strconv.Itoa(maxRead+1), several(newer, begins)...),
+		sweepChanges: s.fixed(number, changes.sweep, several(sweep, 1)...),
+		follow: s.fixed([]cell{{}}, "INSERT INTO armature_followed (id, since, until) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE SET "+
+			"since = CASE WHEN armature_followed.until < ? THEN excluded.since ELSE armature_followed.since END, "+
+			"until = CASE WHEN armature_followed.until < ? THEN excluded.until ELSE armature_followed.until END RETURNING until", several(follow, 4)...),
+		versions: s.fixed([]cell{{}, {}, {}}, "SELECT version, epoch, "+followedUntil+" FROM armature_schema WHERE id = 1"),
 		settled:  s.fixed(number, "SELECT changes FROM armature_settled WHERE id = 1"),
 		keepSchema: s.fixed(number, "SELECT version FROM armature_schema, armature_settled "+
 			"WHERE armature_schema.id = 1 AND armature_settled.id = 1"+keep),
@@ -96,8 +121,13 @@ func (s *Store) createOwnTables(ctx context.Context) error {
 	}
 	return s.retry(ctx, time.Now().Add(max(s.retryFor, s.lockWait)), nil, func() (class, error) {
 		err := s.backend.brief(ctx, func(c conn) error {
-			for _, model := range []any{(*schemaRow)(nil), (*settledRow)(nil), (*counterRow)(nil)} {
+			for _, model := range []any{(*schemaRow)(nil), (*settledRow)(nil), (*counterRow)(nil), (*followedRow)(nil)} {
 				if err := s.ddl(ctx, c, s.bun.NewCreateTable().Model(model).IfNotExists()); err != nil {
+					return err
+				}
+			}
+			for _, text := range s.engine.changes.tables {
+				if err := s.ddl(ctx, c, expr(text)); err != nil {
 					return err
 				}
 			}

@@ -33,6 +33,8 @@ type postgresBackend struct {
 	name   string  // of the schema, under which its guests share the budget
 	budget *Budget // nil: none
 
+	standby bool // it follows another server, and only reads
+
 	// pooled is what each transaction has to set, where a pooler stands before the
 	// server; empty: connections are set when they are made, and keep statements.
 	pooled string
@@ -85,7 +87,14 @@ func openPostgres(ctx context.Context, dsn, schema string, o Options, e engine) 
 		return nil, errors.Join((&Store{backend: b}).explain(err, nil, ""), b.close())
 	}
 	e.comments = server.comments
-	return newStore(ctx, e, bun.NewDB(b.writes, pgdialect.New()), b, o)
+	s, err := newStore(ctx, e, bun.NewDB(b.writes, pgdialect.New()), b, o)
+	if err == nil {
+		s.replicas = newReplicaPools(schema, o)
+		if o.Bell != nil && b.pooled == "" { // a pooler passes nothing on
+			s.rope, s.schema = o.Bell.of(server), schema
+		}
+	}
+	return s, err
 }
 
 // newPostgresBackend makes the backend of a schema that is not connected yet.
@@ -102,11 +111,15 @@ func newPostgresBackend(schema string, writers int, o Options) *postgresBackend 
 // connect makes the pools, of connections that are the server's own.
 func (b *postgresBackend) connect(server *postgresServer, writers int, o Options) {
 	b.writes = server.pool(writers, o, stdlib.OptionAfterConnect(asksForSerializable))
-	b.lists = server.with(map[string]string{"plan_cache_mode": "force_custom_plan"}).pool(o.MaxConns, o)
+	b.connectReaders(server, o)
+}
+
+func (b *postgresBackend) connectReaders(server *postgresServer, o Options, more ...stdlib.OptionOpenDB) {
+	b.lists = server.with(map[string]string{"plan_cache_mode": "force_custom_plan"}).pool(o.MaxConns, o, more...)
 	// An index serves what it keeps plans for; what the planner thinks of values
 	// that it has not seen must not lead it to read whole tables.
 	generic := map[string]string{"plan_cache_mode": "force_generic_plan", "enable_seqscan": "off"}
-	b.kept = server.with(generic).pool(2*o.MaxConns, o)
+	b.kept = server.with(generic).pool(2*o.MaxConns, o, more...)
 }
 
 // stillThere has the pool drop a connection that the server has ended while it
@@ -196,8 +209,12 @@ func (b *postgresBackend) begin(ctx context.Context, o terms) (transaction, erro
 	if err != nil {
 		return nil, err
 	}
-	t, err := b.beginOn(ctx, b.writes, o.beginText(b.pooled), leave)
-	if o.reads && diagnosePostgres(err).class == stalePlan { // a standby: the feature is not supported
+	begin := o.beginText(b.pooled)
+	if b.standby {
+		begin = beginStandby + b.pooled
+	}
+	t, err := b.beginOn(ctx, b.writes, begin, leave)
+	if o.reads && !b.standby && diagnosePostgres(err).class == stalePlan { // a standby: the feature is not supported
 		if leave, err = b.admit(ctx, o); err == nil {
 			t, err = b.beginOn(ctx, b.writes, beginStandby+b.pooled, leave)
 		}

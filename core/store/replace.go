@@ -40,6 +40,9 @@ func (t *tx) Replace(ctx context.Context, dt *doctype.DocType, f *doctype.Field,
 		changed, err = t.s.exec(ctx, c, &statement{text: text, dt: dt, fleeting: true}, args)
 		return err
 	})
+	if changed > 0 && err == nil {
+		t.changed(dt, "")
+	}
 	return changed, err
 }
 

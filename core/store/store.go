@@ -29,6 +29,12 @@ type Options struct {
 	// Budget bounds the PostgreSQL connections of several stores together; nil:
 	// nothing does.
 	Budget *Budget
+	// Bell tells other processes of changes that somebody follows, and is told of theirs;
+	// nil: they look. PostgreSQL only.
+	Bell *Bell
+	// Replicas are read from where a context allows it (document.WithReplica); nil: there
+	// are none. PostgreSQL only.
+	Replicas *Replicas
 	// WriteWait is how long a write waits for its turn before it fails as
 	// Unavailable; 0: 10 s.
 	WriteWait time.Duration
@@ -91,7 +97,11 @@ type Store struct {
 	retryFor time.Duration
 
 	contention *contention
-	fullAt     atomic.Int64 // when a write last found the disk full, in nanoseconds of the epoch
+	followed   followed
+	rope       *rope         // nil: nobody is told
+	schema     string        // by which others are told
+	replicas   *replicaPools // nil: none
+	fullAt     atomic.Int64  // when a write last found the disk full, in nanoseconds of the epoch
 }
 
 var _ document.Store = (*Store)(nil)
@@ -118,6 +128,9 @@ func newStore(ctx context.Context, e engine, db *bun.DB, b backend, o Options) (
 	if err := s.createOwnTables(ctx); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
+	if _, err := s.Versions(ctx); err != nil { // whether somebody follows what is changed
+		return nil, errors.Join(err, b.close())
+	}
 	return s, nil
 }
 
@@ -127,6 +140,9 @@ func (s *Store) Read(ctx context.Context, fn func(document.Tx) error) error {
 		return err
 	}
 	defer s.gate.leave()
+	if done, err := s.readReplica(ctx, false, fn); done {
+		return err
+	}
 	t := &tx{s: s, kind: viewing, conn: s.backend.reader()}
 	t.aside.Begin(&t.trial)
 	err := fn(t)
@@ -141,6 +157,9 @@ func (s *Store) View(ctx context.Context, history *document.ViewHistory, fn func
 		return err
 	}
 	defer s.gate.leave()
+	if done, err := s.readReplica(ctx, true, fn); done {
+		return err
+	}
 	var trial document.Trial
 	var t *tx
 	err := s.retry(ctx, time.Now().Add(s.retryFor), &trial, func() (class, error) {
@@ -176,9 +195,11 @@ func (s *Store) Versions(ctx context.Context) (v document.Versions, err error) {
 		return v, err
 	}
 	defer s.gate.leave()
+	asked := time.Now()
 	err = s.query(ctx, s.backend.reader(), s.own.versions, nil, func(row []any) error {
 		v.Schema, _ = row[0].(int64)
 		v.Epoch, _ = row[1].(int64)
+		s.followed.note(row[2], asked)
 		return nil
 	})
 	return v, s.explain(err, nil, "")
@@ -194,5 +215,5 @@ func (s *Store) Close() error {
 	if !s.gate.close() {
 		return nil
 	}
-	return s.backend.close()
+	return errors.Join(s.replicas.close(), s.backend.close())
 }

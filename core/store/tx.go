@@ -27,6 +27,8 @@ type tx struct {
 	conn conn        // nil: a whole transaction that has not begun
 	own  transaction // the transaction this tx began and must end
 
+	replica *replicaRead // viewing: where; nil: on the primary
+
 	race   *race   // of the Write that this is an attempt of; nil: only reads
 	moment bool    // viewing: all statements in one transaction
 	glance bool    // viewing: there will be one, which needs none
@@ -51,6 +53,8 @@ type tx struct {
 	why     class // of failed
 	depth   int   // of savepoints
 	after   []func()
+	changes []document.Change // to be logged, if anybody follows them
+	tells   bool              // it changed what other processes look for: they are to look now
 	aside   document.SideEffects
 	trial   document.Trial // of what Read runs
 }
@@ -68,6 +72,10 @@ func (s *Store) Write(ctx context.Context, mode document.Mode, fn func(document.
 
 func (s *Store) write(ctx context.Context, mode document.Mode, fn func(document.Tx) error) error {
 	run := s.runAlone
+	s.askFollowed(ctx)
+	if mode == document.OneWrite && s.followed.now() {
+		mode = document.GroupedTx // what it changes is logged along with it
+	}
 	switch mode {
 	case document.GroupedTx:
 		if !s.engine.races { // who races begins late, with what it is about
@@ -109,6 +117,9 @@ func (s *Store) write(ctx context.Context, mode document.Mode, fn func(document.
 		for _, f := range t.after {
 			f()
 		}
+		if t.tells {
+			s.tellChanges()
+		}
 	}
 	return err
 }
@@ -120,7 +131,7 @@ func (s *Store) runAlone(ctx context.Context, t *tx, fn func(document.Tx) error)
 			t.own.rollback()
 		}
 	}()
-	if err := t.run(fn); err != nil || t.own == nil {
+	if err := t.run(ctx, fn); err != nil || t.own == nil {
 		return err
 	}
 	if err := t.settle(ctx); err != nil {
@@ -136,7 +147,7 @@ func (s *Store) runBrief(ctx context.Context, t *tx, fn func(document.Tx) error)
 	var inner error
 	err := s.backend.brief(ctx, func(c conn) error {
 		t.conn = c
-		inner = t.run(fn)
+		inner = t.run(ctx, fn)
 		return inner
 	})
 	if inner != nil {
@@ -166,12 +177,15 @@ func (t *tx) join() {
 	}
 }
 
-// run calls fn and does not let it ignore a failed statement.
-func (t *tx) run(fn func(document.Tx) error) error {
+// run calls fn, does not let it ignore a failed statement, and logs what it changed.
+func (t *tx) run(ctx context.Context, fn func(document.Tx) error) error {
 	if err := fn(t); err != nil {
 		return err
 	}
-	return t.failed
+	if t.failed != nil {
+		return t.failed
+	}
+	return t.logChanges(ctx)
 }
 
 func (s *Store) explainCommit(t *tx, err error) error {
@@ -223,6 +237,9 @@ func (t *tx) ready(ctx context.Context, at claim) error {
 }
 
 func (t *tx) begin(ctx context.Context, at claim) (transaction, error) {
+	if t.replica != nil {
+		return t.replica.begin(ctx)
+	}
 	if t.moment {
 		return t.s.backend.begin(ctx, terms{reads: true})
 	}
@@ -336,7 +353,7 @@ func (t *tx) Savepoint(ctx context.Context, fn func() error) error {
 	mark := savepointAt(t.depth)
 	t.depth++
 	defer func() { t.depth-- }()
-	after := len(t.after)
+	after, changes := len(t.after), len(t.changes)
 	if t.conn == nil {
 		t.unset = append(t.unset, mark)
 	} else if err := t.control(ctx, mark.set); err != nil {
@@ -349,7 +366,7 @@ func (t *tx) Savepoint(ctx context.Context, fn func() error) error {
 	if t.conn == nil { // nothing has begun
 		t.unset = t.unset[:len(t.unset)-1]
 		if err != nil {
-			t.after = t.after[:after]
+			t.after, t.changes = t.after[:after], t.changes[:changes]
 		}
 		return err
 	}
@@ -359,7 +376,7 @@ func (t *tx) Savepoint(ctx context.Context, fn func() error) error {
 	if t.why == lost || t.why == again {
 		return err
 	}
-	t.after = t.after[:after]
+	t.after, t.changes = t.after[:after], t.changes[:changes]
 	why := t.why
 	t.failed, t.why = nil, other
 	for _, st := range []*statement{mark.undo, mark.release} {

@@ -38,6 +38,9 @@ func (t *tx) Insert(ctx context.Context, doc *doctype.Document, needs ...documen
 	if err == nil && unmet {
 		return document.ErrUnmet
 	}
+	if err == nil {
+		t.changed(doc.Type, doc.Name())
+	}
 	return t.redraw(err, isDrawn(doc.Name()) || many)
 }
 
@@ -136,6 +139,9 @@ func (t *tx) Update(ctx context.Context, sc *doctype.Schema, doc *doctype.Docume
 		}
 		return nil
 	})
+	if changed && err == nil {
+		t.changed(doc.Type, doc.Name())
+	}
 	return changed && err == nil, t.redraw(err, len(tables) > 0)
 }
 
@@ -180,6 +186,9 @@ func (t *tx) UpdateIf(ctx context.Context, dt *doctype.DocType, name string, exp
 		changed = n == 1
 		return err
 	})
+	if changed && err == nil {
+		t.changed(dt, name)
+	}
 	return changed && err == nil, err
 }
 
@@ -261,6 +270,9 @@ func (t *tx) Delete(ctx context.Context, sc *doctype.Schema, dt *doctype.DocType
 		}
 		return t.s.deleteChildren(ctx, c, sc, dt, name)
 	})
+	if deleted && err == nil {
+		t.changed(dt, name)
+	}
 	return deleted && err == nil, err
 }
 
@@ -280,7 +292,7 @@ func (t *tx) Next(ctx context.Context, counter string) (int64, error) {
 
 // BumpSchema implements document.Tx.
 func (t *tx) BumpSchema(ctx context.Context) (int64, error) {
-	t.bumped = true
+	t.bumped, t.tells = true, true
 	return t.number(ctx, t.s.own.bumpSchema)
 }
 
@@ -310,6 +322,7 @@ func (t *tx) settle(ctx context.Context) error {
 
 // BumpEpoch implements document.Tx.
 func (t *tx) BumpEpoch(ctx context.Context) error {
+	t.tells = true
 	return t.write(ctx, nil, "", false, func(c conn) error {
 		_, err := t.s.exec(ctx, c, t.s.own.bumpEpoch, nil)
 		return err

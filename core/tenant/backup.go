@@ -36,6 +36,7 @@ func (t *Tenant) Backup(ctx context.Context, passphrase string, f io.WriteSeeker
 	if err != nil {
 		return nil, err
 	}
+	from.Frontends = t.frontends.Save
 	return backup.Write(ctx, f, from, backup.Options{
 		Header: backup.Header{Site: t.Site.Name, Version: t.c.Version, DataFormat: state.Format, DataReader: state.Reader, Lineage: state.Lineage},
 		Config: config, Key: key, Passphrase: passphrase, Work: t.c.PassphraseWork, Now: t.c.Now, Tell: tell,

@@ -1,30 +1,5 @@
 package tenant
 
-import (
-	"context"
-	"errors"
-	"fmt"
-)
-
-// closers closes what was opened, the last first.
-type closers []closer
-
-type closer struct {
-	what  string
-	close func() error
-}
-
-func (c *closers) add(what string, end func() error) { *c = append(*c, closer{what, end}) }
-
-func (c closers) close() (err error) {
-	for i := len(c) - 1; i >= 0; i-- {
-		if failed := c[i].close(); failed != nil {
-			err = errors.Join(err, fmt.Errorf("close %s: %w", c[i].what, failed))
-		}
-	}
-	return err
-}
-
 // Close ends the site's plugins, what goes on in its background, and its database.
 // Nobody may use it any more.
 func (t *Tenant) Close() {
@@ -36,15 +11,4 @@ func (t *Tenant) Close() {
 func (t *Tenant) close() error {
 	t.plugins.Close()
 	return t.opened.close()
-}
-
-// background runs work until the tenant is closed, which waits for it.
-func (t *Tenant) background(what string, work func(ctx context.Context)) {
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		work(ctx)
-	}()
-	t.opened.add(what, func() error { stop(); <-done; return nil })
 }

@@ -9,6 +9,8 @@ import (
 	"armature/core/document"
 	"armature/core/egress"
 	"armature/core/file"
+	"armature/core/jobs"
+	"armature/core/live"
 	"armature/core/method"
 	"armature/core/metrics"
 	"armature/core/migration"
@@ -33,7 +35,23 @@ type Config struct {
 	Store store.Options                       // of their databases, but for the logger
 	Wrap  func(document.Store) document.Store // stands before a site's database, in tests; nil: nothing does
 
+	// Live has pages of every site's frontend load themselves again when a file of it was
+	// saved, whatever the site's setting says: for a server on which one is being written.
+	Live bool
+
 	Quotas *metrics.Quotas // shows what open sites have of what they have quotas for; nil: nobody does
+
+	// Jobs runs what sites have to do after requests; nil: what they keep waits for a
+	// process that has one.
+	Jobs jobs.Pump
+
+	// Delivered counts what was sent from sites, by kind and by what became of it; nil:
+	// nobody does.
+	Delivered func(kind, result string)
+
+	// Streams are those of the process, over which clients are told what changes; nil:
+	// nobody is.
+	Streams *live.Process
 
 	// SlowStatement tells how long an SQL statement may take before it is logged;
 	// 0, and nil: none is.
@@ -93,6 +111,7 @@ type Home struct {
 	Files            string // path of its files on this machine, where they are on disk
 	Plugins          string // path of the plugins that serve it alone
 	Public           string // path of its frontend on this machine
+	Published        string // path of the frontends that were published
 	Database, Schema string // a URL, or a path; and in PostgreSQL the schema
 
 	// Lost is the answer where the database turns out to be empty; nil: the site
@@ -100,4 +119,7 @@ type Home struct {
 	Lost error
 	// Active reports whether the site has had a request lately; nil: it always has.
 	Active func() bool
+	// Retired reports whether the site is to be closed once nobody holds it; nil: it
+	// never is.
+	Retired func() bool
 }

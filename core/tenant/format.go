@@ -12,12 +12,14 @@ import (
 	"armature/core/doctype"
 	"armature/core/doctypes"
 	"armature/core/document"
+	"armature/core/jobs"
 	"armature/core/migration"
+	"armature/core/schedule"
 	"armature/core/site"
 )
 
 // privateTables are those of services that no request can name.
-func privateTables() []*doctype.DocType { return auth.Tables() }
+func privateTables() []*doctype.DocType { return append(auth.Tables(), jobs.Table(), schedule.Table()) }
 
 // besideTables are all that belong to no DocType; what is in those that are no
 // privateTables belongs to a database and not to the site.

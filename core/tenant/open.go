@@ -29,13 +29,18 @@ import (
 // Errors: home.Lost; those of migration.Database.Bring and of the database.
 func Open(ctx context.Context, c *Config, home Home) (*Tenant, error) {
 	t := &Tenant{c: c, home: home, log: c.Logger.With("site", home.Name), plugins: noPlugins{}}
+	t.address = func() *site.Config { return t.Site.Config() }
 	if err := t.openAll(ctx); err != nil {
 		return nil, fmt.Errorf("open site %s: %w", home.Name, errors.Join(err, t.close()))
 	}
 	t.publish()
-	t.background("the sending of resets", t.resets.Run)
-	t.background("the sweep of sessions", t.sweep)
+	t.opened.run("the sending of resets", t.resets.Run)
+	t.opened.run("the sweep of sessions", t.sweep)
 	t.measureQuotas()
+	if err := t.remindJobs(ctx); err != nil {
+		t.Close()
+		return nil, fmt.Errorf("open site %s: %w", home.Name, err)
+	}
 	return t, nil
 }
 
@@ -43,8 +48,10 @@ func (t *Tenant) openAll(ctx context.Context) (err error) {
 	if err := t.openSite(ctx); err != nil {
 		return err
 	}
+	t.openApps()
 	t.openPeople()
 	t.openQuota()
+	t.openFrontends()
 	if err := t.openFiles(); err != nil {
 		return err
 	}
@@ -52,10 +59,15 @@ func (t *Tenant) openAll(ctx context.Context) (err error) {
 	if err := t.openPlugins(ctx); err != nil {
 		return err
 	}
+	t.openSchedules()
+	t.openWebhooks()
+	t.openLetters()
 	if err := t.openDocuments(); err != nil {
 		return err
 	}
 	t.openConnected()
+	t.openJobs()
+	t.openLive()
 	if err := t.register(); err != nil {
 		return err
 	}
@@ -76,6 +88,7 @@ func (t *Tenant) openSite(ctx context.Context) error {
 		return err
 	}
 	t.opened.add("the database", db.Close)
+	t.changes = db
 	if t.Store = db; t.c.Wrap != nil {
 		t.Store = t.c.Wrap(db)
 	}
@@ -98,16 +111,17 @@ func (t *Tenant) openPeople() {
 		Schemes: map[string]auth.Scheme{"bearer": t.bearer}, Ended: t.endUser,
 	})
 	t.resets = resetmail.New(resetmail.Config{
-		Auth: t.Auth, Server: t.mailServer, Roots: t.c.MailRoots, Outgoing: t.Outgoing, Origin: t.addressFor, Logger: t.log,
+		Auth: t.Auth, Server: t.mailServer, Roots: t.c.MailRoots, Outgoing: t.Outgoing, Origin: t.address.For, Logger: t.log,
 	})
 	t.web = web.New(web.Config{
-		Auth: t.Auth, Name: t.displayName, Now: t.Site.Now, AskReset: t.resets.Ask,
+		Auth: t.Auth, Name: t.address.Name, Now: t.Site.Now, AskReset: t.resets.Ask,
+		LogoutByGet:  func() bool { value := string(t.setting("logout_by_get")); return value == "true" || value == "1" },
 		Applications: func() web.Applications { return t.OAuth },
 	})
 	t.OAuth = oauth.New(oauth.Config{
 		Store: t.Store, Catalog: t.catalog, Documents: t.documents, Secret: t.Site.Secret,
-		Now: t.Site.Now, Auth: t.Auth, Pages: t.web, Name: t.displayName, Base: t.base, Logger: t.log,
-		Ours: t.ours, Egress: t.c.Egress, PrivateHosts: func() []string { return t.Site.Config().PrivateHosts() },
+		Now: t.Site.Now, Auth: t.Auth, Pages: t.web, Name: t.address.Name, Base: t.address.Base, Logger: t.log,
+		Apps: t.apps, Ours: t.address.Ours, Egress: t.c.Egress, PrivateHosts: func() []string { return t.Site.Config().PrivateHosts() },
 		Remote: func(r *http.Request) auth.Remote { return web.Remote(r.RemoteAddr, r.Header) },
 		Count: func(ctx context.Context, limit int64, address string) error {
 			return t.limiter.Count(ctx, ratelimit.CallLimit{Limit: limit, Period: time.Hour}, oauth.Prefix+"register_client", address)
@@ -115,13 +129,10 @@ func (t *Tenant) openPeople() {
 	})
 }
 
-// documents is for services that are made before the documents, and use them after.
-func (t *Tenant) documents() *document.Service { return t.Documents }
-
 // bearer and endUser are called by the authentication, which is made before the
 // provider and used after it.
-func (t *Tenant) bearer(ctx context.Context, token string) (*identity.Caller, error) {
-	return t.OAuth.Bearer(ctx, token)
+func (t *Tenant) bearer(ctx context.Context, r *http.Request, token string) (*identity.Caller, error) {
+	return t.OAuth.Bearer(ctx, r, token)
 }
 
 func (t *Tenant) endUser(ctx context.Context, tx document.Tx, by *identity.Caller, user string) error {
@@ -152,15 +163,16 @@ func (t *Tenant) openDocuments() error {
 	guests := t.plugins.Hooks()
 	hooks := []document.Hooks{
 		document.Platform(t.Auth.Hooks()), t.Shares.Hooks(), document.Platform(t.OAuth.Hooks()), t.Files.Hooks(),
-		document.Platform(connectedapp.Hooks(t.catalog, t.Site.Secret, t.address)),
+		document.Platform(connectedapp.Hooks(t.catalog, t.Site.Secret, t.address.URL)),
 	}
 	if guests != nil {
 		hooks = append(hooks, guests)
 	}
-	hooks = append(hooks, auth.Cascade(t.documents, guests), document.Platform(t.OAuth.Reveal()))
+	hooks = append(hooks, document.Platform(t.Schedules.Hooks()), t.Webhooks.Hooks(), auth.Cascade(t.documents, guests), document.Platform(t.OAuth.Reveal()))
 	t.Documents = document.NewService(document.ServiceConfig{
 		Store: t.Store, Catalog: t.catalog, Hooks: hooks, ExtraAccess: t.Files, Sealer: t.Site.Secret, Now: t.Site.Now, Logger: t.log,
 		Reserved: doctypes.Reserved, Protection: protection, RefuseUnknown: func() bool { return t.Site.Config().RefusesUnknown() },
+		ReadOnly:  func() bool { return t.Site.Config().ReadOnly() },
 		MaxAnswer: func() int { return t.Site.Config().MaxAnswerSize() }, Quota: t.quota,
 	})
 	return nil
@@ -170,7 +182,7 @@ func (t *Tenant) openDocuments() error {
 func (t *Tenant) openConnected() {
 	t.Connected = connectedapp.New(connectedapp.Config{
 		Store: t.Store, Catalog: t.catalog, Documents: t.Documents, Secret: t.Site.Secret, Egress: t.c.Egress, Now: t.Site.Now,
-		Base: t.address, Setting: t.setting, Outgoing: t.Outgoing, Login: web.LoginPath, ErrorPage: t.web.ServeError, Logger: t.log,
+		Base: t.address.URL, Setting: t.setting, Outgoing: t.Outgoing, Login: web.LoginPath, ErrorPage: t.web.ServeError, Logger: t.log,
 	})
 	t.opened.add("the Connected Apps", func() error { t.Connected.Close(); return nil })
 }

@@ -34,6 +34,9 @@ func (t *Tenant) setPaused(why string) {
 		t.log.Warn("nothing is sent from the site, no letter and no request of its plugins and Connected Apps, until it is resumed by armature site resume", "paused", why)
 	case why == "" && was:
 		t.log.Info("what the site has to send is sent again")
+		if t.c.Jobs != nil {
+			t.c.Jobs.Wake(t.Site.Name)
+		}
 	}
 }
 

@@ -14,15 +14,28 @@ func (t *Tenant) openQuota() {
 	has := quota.Documents{Store: t.Store, Service: t.documents}
 	t.quota = quota.New(quota.Config{
 		Quotas:    func() site.Quotas { return t.Site.Config().Quotas() },
-		Documents: has.Count, Counts: has.Counts, FileBytes: has.FileBytes, PluginBytes: has.PluginBytes,
+		Documents: has.Count, Counts: has.Counts, FileBytes: t.fileBytes(has), PluginBytes: has.PluginBytes,
 		DatabaseBytes: t.databaseBytes, KVBytes: func() int64 { return t.plugins.KVBytes() }, Now: t.c.Now, Logger: t.log,
+		Jobs: func() int64 { return t.Jobs.Known() }, Streams: func() int64 { return t.Live.Count() },
 	})
+}
+
+// fileBytes measures the files that are documents, and the frontends.
+func (t *Tenant) fileBytes(has quota.Documents) func(context.Context) (int64, error) {
+	return func(ctx context.Context) (int64, error) {
+		files, err := has.FileBytes(ctx)
+		if err != nil {
+			return 0, err
+		}
+		frontends, err := t.frontends.Bytes()
+		return files + frontends, err
+	}
 }
 
 // measureQuotas measures what has grown old in the background, and shows it, until
 // the tenant is closed.
 func (t *Tenant) measureQuotas() {
-	t.background("the measuring of quotas", t.quota.Run)
+	t.opened.run("the measuring of quotas", t.quota.Run)
 	if t.c.Quotas != nil {
 		t.opened.add("what is shown of quotas", t.c.Quotas.Follow(t.Site.Name, t.amounts))
 	}

@@ -1,16 +1,26 @@
 package tenant
 
 import (
+	"net/http"
+
+	"armature/core/apps"
+	"armature/core/docs/explorer"
+	"armature/core/docs/guide"
+	"armature/core/fault"
 	"armature/core/file"
+	"armature/core/httpapi"
 	"armature/core/method"
+	"armature/core/metrics"
 	"armature/core/public"
+	"armature/core/public/publish"
 	"armature/core/route"
 )
 
 // register has every service say which methods, raw methods and pages it has.
 func (t *Tenant) register() (err error) {
 	own := [][]*method.Method{
-		method.Framework(t.c.Version), t.Auth.Methods(), t.OAuth.Methods(), t.Shares.Methods(), t.Connected.Methods(), t.quota.Methods(),
+		method.Framework(t.c.Version), t.Auth.Methods(), t.OAuth.Methods(), t.Shares.Methods(), t.Connected.Methods(), t.quota.Methods(), t.frontends.Methods(),
+		t.Jobs.Methods(), t.Schedules.Methods(), t.Webhooks.Methods(), t.Letters.Methods(),
 	}
 	if t.table, err = method.NewTable(append(own, t.c.Methods...)...); err != nil {
 		return err
@@ -23,11 +33,52 @@ func (t *Tenant) register() (err error) {
 	if uploads, ok := t.invoker.(file.Uploads); ok {
 		t.routes.AddFound(file.Taking(uploads, t.Methods))
 	}
-	frontend := public.New(public.Config{Dir: t.home.Public, Logger: t.log})
-	t.routes.AddPages(frontend.Home)
-	t.routes.AddPages(t.web.Page)
-	t.routes.AddPages(t.OAuth.Page)
-	t.routes.AddPages(t.Files.Page)
-	t.routes.AddPages(frontend.Page) // last: what the platform answers no file does
+	t.routes.AddFound(file.Taking(t.frontends, t.Methods))
+	apiPage := explorer.New(explorer.Config{Name: t.address.Name, Token: t.Auth.CSRFToken})
+	handbook := guide.New(guide.Config{Name: t.address.Name})
+	for _, pages := range [][]route.Page{t.web.Routes(), apiPage.Pages(), handbook.Pages(), t.OAuth.Pages(), t.Files.Pages()} {
+		if err := t.routes.AddPages(pages...); err != nil {
+			return err
+		}
+	}
+	if err := t.routes.AddPages(route.Page{Path: metrics.Path, Serve: elsewhere}, route.Page{Path: apps.Prefix, Serve: elsewhere}); err != nil {
+		return err
+	}
+	frontend := public.New(public.Config{
+		Dir: t.home.Public, Published: t.frontends.Folders, Logger: t.log,
+		Live: func() bool { return t.c.Live || t.Site.Config().LiveReload() },
+	})
+	t.routes.AddRest(frontend.Home)
+	t.routes.AddRest(t.web.Home)
+	t.routes.AddRest(func(path string) route.Handler {
+		if frontend.Has(path) {
+			return nil // a site may say there itself what programs shall read
+		}
+		return handbook.ForPrograms(path)
+	})
+	t.routes.AddRest(frontend.Page)
 	return nil
+}
+
+// elsewhere answers what the server does before it asks a site, where it does not, and of the
+// plugins' pages those that are not there.
+func elsewhere(http.ResponseWriter, *http.Request, *route.Call) error {
+	return fault.New(fault.NotFound, "PageDoesNotExistError", "There is no page at this address")
+}
+
+// openFrontends makes what keeps the frontends that were published.
+func (t *Tenant) openFrontends() {
+	t.frontends = publish.New(publish.Config{
+		Dir: t.home.Published, Reserved: t.Reserved, Admit: t.quota.AdmitFiles, Count: t.quota.CountFiles, Now: t.c.Now, Logger: t.log,
+	})
+}
+
+// Paths are those of the platform's pages, sorted; one that ends in a slash stands for
+// what is below.
+func (t *Tenant) Paths() []string { return t.routes.Paths() }
+
+// Reserved reports whether a path is the platform's, so that no file of a frontend is
+// ever served there.
+func (t *Tenant) Reserved(path string) bool {
+	return httpapi.Reserved(path) || t.routes.Reserved(path)
 }

@@ -22,5 +22,8 @@ func (t *Tenant) sweep(ctx context.Context) {
 		if err := t.Auth.Sweep(ctx); err != nil && ctx.Err() == nil {
 			t.log.Error("clear away old sessions and activities", "error", err)
 		}
+		if err := t.Jobs.Sweep(ctx); err != nil && ctx.Err() == nil {
+			t.log.Error("clear away old jobs", "error", err)
+		}
 	}
 }

@@ -1,15 +1,12 @@
 package tenant
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
-	"net/http"
 	"sync"
 	"sync/atomic"
-	"time"
 
+	"armature/core/apps"
 	"armature/core/auth"
 	"armature/core/connectedapp"
 	"armature/core/doctype"
@@ -17,18 +14,23 @@ import (
 	"armature/core/file"
 	"armature/core/file/backend"
 	"armature/core/httpapi"
-	"armature/core/identity"
+	"armature/core/jobs"
+	"armature/core/letter"
+	"armature/core/live"
 	"armature/core/method"
 	"armature/core/migration"
 	"armature/core/oauth"
+	"armature/core/public/publish"
 	"armature/core/quota"
 	"armature/core/ratelimit"
 	"armature/core/route"
+	"armature/core/schedule"
 	"armature/core/share"
 	"armature/core/site"
-	"armature/core/store"
+	"armature/core/tenant/address"
 	"armature/core/web"
 	"armature/core/web/resetmail"
+	"armature/core/webhook"
 )
 
 // Tenant is one open site.
@@ -41,22 +43,31 @@ type Tenant struct {
 	Connected *connectedapp.Service
 	OAuth     *oauth.Service
 	Shares    *share.Service
+	Jobs      *jobs.Queue
+	Schedules *schedule.Service
+	Webhooks  *webhook.Service
+	Live      *live.Service // nil: nobody is told what changes
+	Letters   *letter.Service
 
-	c       *Config
-	home    Home
-	log     *slog.Logger
-	catalog *doctype.Catalog
-	web     *web.Pages
-	resets  *resetmail.Service
-	limiter *ratelimit.Limiter
-	quota   *quota.Meter
-	plugins PluginSite
-	invoker method.Invoker // of plugins; nil: there are none
-	storage backend.Switch
-	table   *method.Table
-	routes  route.Table
-	edge    atomic.Pointer[httpapi.Tenant]
-	opened  closers
+	c         *Config
+	home      Home
+	log       *slog.Logger
+	address   address.Of
+	catalog   *doctype.Catalog
+	changes   live.Log // of its database
+	web       *web.Pages
+	resets    *resetmail.Service
+	limiter   *ratelimit.Limiter
+	quota     *quota.Meter
+	plugins   PluginSite
+	frontends *publish.Versions
+	apps      *apps.Service
+	invoker   method.Invoker // of plugins; nil: there are none
+	storage   backend.Switch
+	table     *method.Table
+	routes    route.Table
+	edge      atomic.Pointer[httpapi.Tenant]
+	opened    closers
 
 	format *migration.Database
 	found  migration.State // of its database, when it was opened
@@ -100,101 +111,11 @@ func (t *Tenant) Origin() string { return t.found.Lineage }
 // Identity is that of the database, and of no other.
 func (t *Tenant) Identity() string { return t.found.Identity }
 
-// Configure has the site go by a configuration, if it is another one. Calls come
-// one after the other.
-func (t *Tenant) Configure(config *site.Config) {
-	before := t.Site.Config()
-	if before == config {
-		return
-	}
-	t.Site.SetConfig(config)
-	if !backend.Same(before, config) {
-		if err := t.moveFiles(config); err != nil {
-			t.log.Error("the files stay where they are", "error", err)
-		}
-	}
-	t.publish()
-	t.log.Info("configuration changed")
-}
-
-// publish makes what the edge sees of the site from its configuration.
-func (t *Tenant) publish() {
-	config := t.Site.Config()
-	t.edge.Store(&httpapi.Tenant{
-		Name:      t.Site.Name,
-		Documents: t.Documents,
-		Store:     t.Store,
-		Methods: method.New(method.Config{
-			Table: t.table, Invoker: t.invoker, Store: t.Store, Documents: t.Documents,
-			OnDocuments: t.Connected.DocumentMethods(),
-			Aliases:     config.Aliases(), Caller: t.Auth.Caller, Observe: observe, Logger: t.log,
-		}),
-		Begin:        web.Begin,
-		ClearSession: web.ClearCookies,
-		RenewSession: web.RenewSession,
-		Authenticate: t.authenticate,
-		Observe:      observe,
-		Describe:     t.describe,
-		Raw:          t.routes.Raw,
-		Pages:        t.routes.Page,
-		ErrorPage:    t.web.ServeError,
-		Limiter:      t.limiter,
-		Requests:     t.quota,
-
-		AllowOrigin: t.OAuth.AllowOrigin, ResourceMetadata: t.OAuth.ResourceMetadata,
-		MaxBody: config.MaxFileSize(), MaxGuestBody: config.MaxGuestBodySize(), Origins: config.Origins(),
-	})
-}
-
 // setting is a key of the site's configuration as of now; nil when it is not set.
 func (t *Tenant) setting(key string) json.RawMessage {
 	value, _ := t.Site.Config().Get(key)
 	return value
 }
 
-func (t *Tenant) authenticate(ctx context.Context, r *http.Request, argument func(string) any) (*identity.Caller, error) {
-	if web.Forgets(r) {
-		return identity.Anonymous(), nil
-	}
-	return t.Auth.Authenticate(auth.WithArguments(ctx, r, argument), r)
-}
-
-// RefreshPlugins takes over what other processes have changed of the site's
-// plugins.
-func (t *Tenant) RefreshPlugins(ctx context.Context) { t.plugins.Refresh(ctx) }
-
-// Refresh takes over the DocTypes that other processes have changed, and what the
-// database says of the site. Failures are logged: the next time tries again. It
-// reports whether this binary may go on using the site: a newer version may have
-// brought it to a format that this one may not use.
-func (t *Tenant) Refresh(ctx context.Context) (usable bool) {
-	usable = true
-	err := t.Documents.Refresh(ctx)
-	if now := t.Documents.Schema().Version; err == nil && t.looked.Load() != now {
-		if usable, err = t.readState(ctx); err == nil {
-			t.looked.Store(now)
-		}
-	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		t.log.Error("look for changes of the site", "error", err)
-	}
-	return usable
-}
-
-// readState goes by what the database says of the site.
-func (t *Tenant) readState(ctx context.Context) (usable bool, err error) {
-	state, err := migration.Read(ctx, t.Store)
-	if err != nil {
-		return true, err
-	}
-	if _, err := t.format.Current(state); err != nil {
-		return false, err
-	}
-	t.setPaused(state.Paused)
-	return true, t.installWithheld(ctx)
-}
-
-// observe makes a context in which every statement is shown to fn.
-func observe(ctx context.Context, fn func(sql string, args []any, took time.Duration)) context.Context {
-	return store.WithObserver(ctx, fn)
-}
+// documents is for services that are made before the documents, and use them after.
+func (t *Tenant) documents() *document.Service { return t.Documents }

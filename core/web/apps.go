@@ -158,10 +158,7 @@ func (p *Pages) application(grants []oauth.Grant) application {
 		}
 	}
 	now := p.now()
-	a.Scopes, a.Last = scopesInWords(scopes), day(last.In(now.Location()), now)
-	if t, err := time.ParseInLocation("2006-01-02 15:04:05", strings.SplitN(first, ".", 2)[0], now.Location()); err == nil {
-		a.First = day(t, now)
-	}
+	a.Scopes, a.First, a.Last = scopesInWords(scopes), p.since(first), day(last.In(now.Location()), now)
 	return a
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"armature/core/auth"
@@ -15,7 +16,7 @@ const defaultLanguage = "en"
 
 // setCookies gives the browser a session, and beside it what scripts may show
 // of the user (reference section 5.3).
-func setCookies(w http.ResponseWriter, r *http.Request, login *auth.Login) {
+func (p *Pages) setCookies(w http.ResponseWriter, r *http.Request, login *auth.Login) {
 	desk := "no"
 	if login.Caller.Desk {
 		desk = "yes"
@@ -29,6 +30,9 @@ func setCookies(w http.ResponseWriter, r *http.Request, login *auth.Login) {
 		{"user_lang", url.PathEscape(cmp.Or(login.Language, defaultLanguage))},
 	} {
 		set(w.Header(), r, c.name, c.value, login.Lives)
+	}
+	if b := login.Browser; b != nil {
+		set(w.Header(), r, secretCookie(r, p.auth.BrowserCookie(login.Caller.User)), b.Token, b.Lives)
 	}
 }
 
@@ -53,10 +57,31 @@ func ClearCookies(h http.Header, r *http.Request) {
 	}
 }
 
+// secretCookie is the name of a cookie that no script and no other host may have a
+// hand in.
+func secretCookie(r *http.Request, name string) string {
+	if Secure(r) {
+		return "__Host-" + name
+	}
+	return name
+}
+
+// brought is the value of a secret cookie; empty: there is none, or more than one.
+func brought(r *http.Request, name string) string {
+	found := r.CookiesNamed(secretCookie(r, name))
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0].Value
+}
+
+// shownCookie reports whether scripts may read a cookie.
+func shownCookie(name string) bool { return slices.Contains(shownCookies, name) }
+
 func set(h http.Header, r *http.Request, name, value string, lives time.Duration) {
 	cookie := &http.Cookie{
 		Name: name, Value: value, Path: "/", MaxAge: int(lives / time.Second),
-		HttpOnly: name == auth.SessionCookie(r), Secure: Secure(r), SameSite: http.SameSiteLaxMode,
+		HttpOnly: !shownCookie(name), Secure: Secure(r), SameSite: http.SameSiteLaxMode,
 	}
 	h.Add("Set-Cookie", cookie.String())
 }

@@ -1,9 +1,12 @@
 package web
 
 import (
+	"cmp"
+	"errors"
 	"net/http"
 	"net/url"
 
+	"armature/core/auth"
 	"armature/core/identity"
 )
 
@@ -11,6 +14,7 @@ import (
 type loginView struct {
 	User     string // as typed
 	Redirect string // where to go afterwards; empty: home
+	Factor   bool   // a second factor is asked for, in whatever browser
 	Error    string
 	Note     string // what has just been done
 	Now      string // who is logged in and wants to be somebody else
@@ -60,7 +64,7 @@ func (p *Pages) serveLogin(w http.ResponseWriter, r *http.Request, caller *ident
 	}
 	q := r.URL.Query()
 	to := localPath(q.Get("redirect-to"))
-	v := loginView{Redirect: to}
+	v := loginView{Redirect: to, Factor: q.Get("second-factor") == "1"}
 	switch {
 	case caller.IsGuest():
 		v.Note = loginNote(q, caller.Expired)
@@ -83,6 +87,8 @@ func loginNote(q url.Values, expired bool) string {
 	switch {
 	case q.Get("logged-out") == "1":
 		return "You are logged out."
+	case q.Get("waited") == "1":
+		return "The login took too long. Log in again."
 	case q.Get("password") == "changed":
 		return "Your password is changed. Log in with the new one."
 	case expired:
@@ -96,8 +102,14 @@ func (p *Pages) submitLogin(w http.ResponseWriter, r *http.Request) error {
 	if err := p.readForm(w, r); err != nil {
 		return err
 	}
-	v := loginView{User: r.PostForm.Get("usr"), Redirect: localPath(r.PostForm.Get("redirect-to"))}
-	login, err := p.auth.Login(r.Context(), attempt(r, v.User, r.PostForm.Get("pwd")))
+	v := loginView{User: r.PostForm.Get("usr"), Redirect: localPath(r.PostForm.Get("redirect-to")), Factor: r.PostForm.Get("second-factor") == "1"}
+	a := p.attempt(r, v.User, r.PostForm.Get("pwd"))
+	a.Factor = v.Factor
+	login, err := p.auth.Login(r.Context(), a)
+	var waits *auth.Challenge
+	if errors.As(err, &waits) {
+		return p.askForCode(w, r, waits, v.Redirect)
+	}
 	if err != nil {
 		var failed error
 		if v.Asker, _, failed = p.asker(r, v.Redirect); failed != nil {
@@ -105,12 +117,8 @@ func (p *Pages) submitLogin(w http.ResponseWriter, r *http.Request) error {
 		}
 		return p.refuseLogin(w, v, err)
 	}
-	setCookies(w, r, login)
-	to := v.Redirect
-	if to == "" {
-		to = home(login.Caller)
-	}
-	return p.sendOn(w, to)
+	p.setCookies(w, r, login)
+	return p.sendOn(w, cmp.Or(v.Redirect, home(login.Caller)))
 }
 
 // refuseLogin shows the page again with what was wrong.

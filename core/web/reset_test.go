@@ -250,7 +250,7 @@ func TestResetLimit(t *testing.T) {
 				}
 			}
 			r := ask(t, s, strings.ToUpper(user))
-			r.fails(t, 429, "TooManyRequestsError")
+			r.fails(t, 429, "RateLimitExceededError")
 			if r.Header.Get("Retry-After") != "3600" {
 				t.Errorf("Retry-After %q", r.Header.Get("Retry-After"))
 			}
@@ -260,7 +260,7 @@ func TestResetLimit(t *testing.T) {
 				t.Fatalf("%d: %d %s", i, r.StatusCode, r.text)
 			}
 		}
-		ask(t, s, "x@example.com").fails(t, 429, "TooManyRequestsError")
+		ask(t, s, "x@example.com").fails(t, 429, "RateLimitExceededError")
 		c.advance(time.Hour)
 		if r := ask(t, s, jane); r.StatusCode != 200 {
 			t.Errorf("an hour later: %d %s", r.StatusCode, r.text)

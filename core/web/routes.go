@@ -6,14 +6,15 @@ import (
 	"armature/core/route"
 )
 
-// Raw are the methods by which a browser logs in and out and sets a password.
+// Raw are the methods by which a browser logs in and out, sets a password
+// and a second factor.
 func (p *Pages) Raw() []*route.Raw {
 	post := []string{http.MethodPost}
-	return []*route.Raw{
+	return append([]*route.Raw{
 		// What the client brought along is about to be replaced: a session that
 		// has ended or a key that is wrong must not keep anybody from logging in.
 		{Path: "login", Verbs: post, NoCredentials: true, Serve: route.WithArgs(p.ServeLogin)},
-		{Path: "logout", Verbs: post, Serve: withoutCall(p.ServeLogout)},
+		{Path: "logout", Verbs: []string{http.MethodGet, http.MethodPost}, Serve: withoutCall(p.ServeLogout)},
 		{Path: "web_logout", Verbs: post, Serve: withoutCall(p.ServeWebLogout)},
 		{Path: "framework.core.doctype.user.user.reset_password", Verbs: post, NoCredentials: true, Serve: route.WithArgs(p.ServeReset)},
 		{Path: "framework.core.doctype.user.user.update_password", Verbs: post, Serve: func(w http.ResponseWriter, r *http.Request, call *route.Call) error {
@@ -23,12 +24,22 @@ func (p *Pages) Raw() []*route.Raw {
 			}
 			return p.ServeUpdate(w, r, call.Caller, args.Get)
 		}},
-	}
+	}, p.factorMethods()...)
 }
 
-// Page returns the page at a path, or nil.
-func (p *Pages) Page(path string) route.Handler {
-	if verbs(path) == "" {
+// Routes are the pages, but for that of "/".
+func (p *Pages) Routes() (all []route.Page) {
+	for path := range verbs {
+		if path != "/" {
+			all = append(all, route.Page{Path: path, Serve: route.WithCaller(p.ServePage)})
+		}
+	}
+	return all
+}
+
+// Home answers "/" where the site has nothing of its own there; nil for other paths.
+func (p *Pages) Home(path string) route.Handler {
+	if path != "/" {
 		return nil
 	}
 	return route.WithCaller(p.ServePage)

@@ -40,6 +40,26 @@ type Auth interface {
 	CheckReset(ctx context.Context, key string) (user string, err error)
 	FinishReset(ctx context.Context, key, password string, from auth.Remote) (user string, err error)
 	ChangePassword(ctx context.Context, c auth.Change) error
+
+	Factors
+}
+
+// Factors is what the pages need of second factors.
+type Factors interface {
+	Browser(ctx context.Context, r *http.Request) (*auth.Browser, error)
+	BrowserCookie(user string) string
+	Remembers() bool
+	Waiting(ctx context.Context, token string) (*auth.Challenge, error)
+	FinishLogin(ctx context.Context, f auth.Finish) (*auth.Login, error)
+	BeginLoginEnrolment(token, before, site string) (*auth.Enrolment, error)
+
+	Factors(ctx context.Context, caller *identity.Caller) (auth.Factors, error)
+	Fresh(b *auth.Browser) bool
+	BeginEnrolment(ctx context.Context, b *auth.Browser, before, site string) (*auth.Enrolment, error)
+	FinishEnrolment(ctx context.Context, b *auth.Browser, token, code string, from auth.Remote) (codes []string, err error)
+	RemoveApp(ctx context.Context, b *auth.Browser, code string, from auth.Remote) error
+	NewRecoveryCodes(ctx context.Context, b *auth.Browser, code string, from auth.Remote) (codes []string, err error)
+	ForgetBrowsers(ctx context.Context, b *auth.Browser) error
 }
 
 // Config is what the pages of a site are made with.
@@ -52,6 +72,9 @@ type Config struct {
 	// there before them.
 	Applications func() Applications
 
+	// LogoutByGet reports whether the method logout is called with GET as well; nil: never.
+	LogoutByGet func() bool
+
 	// AskReset takes the wish of whoever made the request for a link to reset the
 	// password of the user typed in. It tells nothing of whether there is one.
 	AskReset func(ctx context.Context, r *http.Request, typed string) error
@@ -62,6 +85,7 @@ type Pages struct {
 	auth         Auth
 	name         func() string
 	now          func() time.Time
+	logoutByGet  func() bool
 	ask          func(ctx context.Context, r *http.Request, typed string) error
 	applications func() Applications
 	templates    templates
@@ -71,7 +95,7 @@ type Pages struct {
 // New makes the pages of a site.
 func New(c Config) *Pages {
 	return &Pages{
-		auth: c.Auth, name: c.Name, now: c.Now, ask: c.AskReset, applications: c.Applications,
+		auth: c.Auth, name: c.Name, now: c.Now, logoutByGet: c.LogoutByGet, ask: c.AskReset, applications: c.Applications,
 		templates: parseTemplates(), policy: contentPolicy(),
 	}
 }
@@ -81,32 +105,28 @@ func New(c Config) *Pages {
 // wrong key must not stand in its way.
 func Forgets(r *http.Request) bool {
 	path := r.URL.Path
-	return r.Method == http.MethodPost && (path == LoginPath || path == forgotPath || path == ResetPath)
+	return r.Method == http.MethodPost && (path == LoginPath || path == codePath || path == forgotPath || path == ResetPath)
 }
 
-// verbs are those allowed at a path; empty where there is no page.
-func verbs(path string) string {
-	switch path {
-	case LoginPath, forgotPath, ResetPath, changePath, appsPath:
-		return "GET, HEAD, POST"
-	case logoutPath:
-		return "POST"
-	case "/", homePath, "/favicon.svg", "/favicon.ico":
-		return "GET, HEAD"
-	}
-	return ""
+// verbs are those that each page is asked with.
+var verbs = map[string]string{
+	LoginPath: "GET, HEAD, POST", codePath: "GET, HEAD, POST", factorPath: "GET, HEAD, POST", forgotPath: "GET, HEAD, POST", ResetPath: "GET, HEAD, POST", changePath: "GET, HEAD, POST", appsPath: "GET, HEAD, POST",
+	logoutPath: "POST",
+	"/":        "GET, HEAD", homePath: "GET, HEAD", "/favicon.svg": "GET, HEAD", "/favicon.ico": "GET, HEAD",
 }
 
-// ServePage serves the page at the request's path, which Page has. Errors:
+// ServePage serves the page at the request's path, which is one of Routes. Errors:
 // MethodNotAllowed; those of the page.
 func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identity.Caller) error {
-	if allowed := verbs(r.URL.Path); !slices.Contains(strings.Split(allowed, ", "), r.Method) {
+	if allowed := verbs[r.URL.Path]; !slices.Contains(strings.Split(allowed, ", "), r.Method) {
 		w.Header().Set("Allow", allowed)
 		return fault.New(fault.MethodNotAllowed, "", "%s is not allowed on this path", r.Method)
 	}
 	switch r.URL.Path {
 	case LoginPath:
 		return p.serveLogin(w, r, caller)
+	case codePath:
+		return p.serveCode(w, r)
 	case forgotPath:
 		return p.serveForgot(w, r)
 	case ResetPath:
@@ -129,6 +149,8 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 		return p.serveChange(w, r, caller)
 	case appsPath:
 		return p.serveApps(w, r, caller)
+	case factorPath:
+		return p.serveFactor(w, r, caller)
 	}
 	return p.sendOn(w, homePath)
 }

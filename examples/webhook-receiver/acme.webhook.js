@@ -12,7 +12,7 @@ export const manifest = {
   limits: { input: 262144 },
   doctypes: [
     {
-      name: "Webhook Delivery",
+      name: "Received Webhook",
       autoname: "field:delivery_id",
       fields: [
         { fieldname: "delivery_id", fieldtype: "Data", reqd: 1 },
@@ -43,7 +43,7 @@ export async function receive() {
   }
   const payload = parse(body);
   try {
-    doc.insert("Webhook Delivery", {
+    doc.insert("Received Webhook", {
       delivery_id: id,
       sent_at: new Date(Number(time) * 1000).toISOString().slice(0, 19).replace("T", " "),
       event_type: typeof payload.type === "string" ? payload.type.slice(0, 140) : "",

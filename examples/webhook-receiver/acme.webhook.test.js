@@ -24,7 +24,7 @@ function receive(headers, body) {
   }
 }
 
-const stored = () => doc.list("Webhook Delivery", { fields: ["event_type", "payload", "sent_at"] });
+const stored = () => doc.list("Received Webhook", { fields: ["event_type", "payload", "sent_at"] });
 
 /** @param {string} text */
 const bytes = (text) => Uint8Array.from(text, (c) => c.charCodeAt(0));

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 
+	"armature/core/apps/app"
 	"armature/plugins/manifest"
 	"armature/plugins/publisher"
 	"armature/runtime/abi"
@@ -34,8 +35,9 @@ var ErrNoManifest = errors.New("the module has no manifest: build it with `armat
 // Bundle is a plugin as installed.
 type Bundle struct {
 	Manifest *manifest.Manifest
-	Module   []byte // the binary without the sections of its manifest and its signature
-	Hash     string // of manifest, module and signature; the same for every shape
+	Module   []byte // the binary without the sections of its manifest, its files and its signature
+	Public   *app.Files
+	Hash     string // of manifest, module, files and signature; the same for every shape
 
 	Signature publisher.Signature
 	Stated    publisher.Statement // what a signature of it is over
@@ -76,7 +78,10 @@ func assemble(text, wasm []byte) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bundle{Manifest: m, Module: module, Hash: hash(text, module)}
+	b := &Bundle{Manifest: m, Hash: hash(text, module)}
+	if b.Public, b.Module, err = public(module); err != nil {
+		return nil, err
+	}
 	b.Stated = publisher.Statement{Name: m.Name, Version: m.Version, Hash: b.Hash}
 	if signed {
 		b.Signature = publisher.Read(signature, b.Stated)

@@ -105,6 +105,61 @@ func TestSameHash(t *testing.T) {
 	}
 }
 
+// TestPublic: the files for browsers are part of what is hashed and none of the module, in
+// every shape; what cannot be served is refused.
+func TestPublic(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "todo/armature.json", []byte(text))
+	write(t, dir, "todo/any.wasm", named)
+	bare, err := bundle.Read(filepath.Join(dir, "todo"))
+	if err != nil || bare.Public != nil {
+		t.Fatal(bare, err)
+	}
+	write(t, dir, "todo/public/index.html", []byte("<title>ToDo</title>"))
+	write(t, dir, "todo/public/js/main.ts", []byte("import { word } from './word.ts'; const it: string = word; console.log(it);"))
+	write(t, dir, "todo/public/js/word.ts", []byte("export const word = 'hello';"))
+	write(t, dir, "todo/public/js/types.d.ts", []byte("declare const a: string;"))
+	write(t, dir, "todo/public/_headers", []byte("/*\n  Content-Security-Policy:"))
+	write(t, dir, "todo/public/.git/config", nil)
+	folder, err := bundle.Read(filepath.Join(dir, "todo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := bundle.Whole(filepath.Join(dir, "todo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := bundle.Parse(whole)
+	if err != nil || file.Hash != folder.Hash || folder.Hash == bare.Hash || !bytes.Equal(file.Module, named) || !bytes.Equal(folder.Module, named) {
+		t.Errorf("hashes %s, %s, without files %s; %v", file.Hash, folder.Hash, bare.Hash, err)
+	}
+	var code bytes.Buffer
+	if err := file.Public.Get("js/main.js").Unpack(&code); err != nil || !strings.Contains(code.String(), "hello") || strings.Contains(code.String(), ": string") {
+		t.Errorf("the script became %s, %v", &code, err)
+	}
+	for _, hidden := range []string{"_headers", ".git/config", "js/types.d.ts"} {
+		if file.Public.Get(hidden) != nil {
+			t.Errorf("%s is served", hidden)
+		}
+	}
+	files, err := bundle.Files(filepath.Join(dir, "todo"))
+	if err != nil || len(files) != 5 || len(bundle.Folders(filepath.Join(dir, "todo"))) != 3 {
+		t.Errorf("it consists of %q, in %q, %v", files, bundle.Folders(filepath.Join(dir, "todo")), err)
+	}
+	if !bundle.Compiles(filepath.Join(dir, "todo")) || bundle.Compiles(filepath.Join(dir, "todo", "any.wasm")) {
+		t.Error("what a compiler reads is not told from what none does")
+	}
+	write(t, dir, "todo/public/js/main.ts", []byte("const = 1"))
+	if _, err := bundle.Read(filepath.Join(dir, "todo")); err == nil || !strings.Contains(err.Error(), "public/js/main.ts:1:7") {
+		t.Errorf("a mistake in a script: %v", err)
+	}
+	write(t, dir, "todo/public/js/main.ts", nil)
+	write(t, dir, "todo/public/-/login", nil)
+	if _, err := bundle.Read(filepath.Join(dir, "todo")); err == nil || !strings.Contains(err.Error(), "the platform's") {
+		t.Errorf("what is the platform's: %v", err)
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	one, err := bundle.Embed(empty, []byte(text))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"armature/plugins/script"
@@ -68,7 +69,10 @@ func parts(path string) (wasm, text []byte, err error) {
 	if text, err = ManifestText(path); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
-	wasm, err = readFile(module, MaxSize)
+	if wasm, err = readFile(module, MaxSize); err != nil {
+		return nil, nil, err
+	}
+	wasm, err = WithPublic(wasm, path)
 	return wasm, text, err
 }
 
@@ -109,10 +113,18 @@ func Files(path string) ([]string, error) {
 	}
 	if main != "" {
 		files, _, err := script.Files(path) // armature.json and the DocTypes too
-		return files, err
+		if err != nil {
+			return nil, err
+		}
+		pages, _, err := publicFiles(path)
+		return append(files, pages...), err
 	}
 	shipped, err := doctypeFiles(path)
-	return append([]string{filepath.Join(path, ManifestFile), module}, shipped...), err
+	if err != nil {
+		return nil, err
+	}
+	pages, _, err := publicFiles(path)
+	return slices.Concat([]string{filepath.Join(path, ManifestFile), module}, shipped, pages), err
 }
 
 // Folders lists the directories whose files a bundle consists of, itself first;
@@ -127,6 +139,9 @@ func Folders(path string) []string {
 		}
 	}
 	folders := []string{path}
+	if _, pages, err := publicFiles(path); err == nil {
+		folders = append(folders, pages...)
+	}
 	if info, err := os.Stat(filepath.Join(path, DocTypesDir)); err == nil && info.IsDir() {
 		folders = append(folders, filepath.Join(path, DocTypesDir))
 	}

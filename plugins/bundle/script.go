@@ -59,7 +59,13 @@ func readScript(main, dir string) ([]byte, error) {
 	if err != nil {
 		return nil, d.inTheAuthorsWords(err)
 	}
-	return Embed(describe(m, s), text)
+	module := describe(m, s)
+	if dir != "" {
+		if module, err = WithPublic(module, dir); err != nil {
+			return nil, err
+		}
+	}
+	return Embed(module, text)
 }
 
 // Runnable is the module that stands for a script of which nothing is claimed, to

@@ -78,7 +78,8 @@ type Services struct {
 	Documents *document.Service
 	Methods   *method.Service
 	Store     document.Store
-	Users     Users // nil: no plugin runs as a user of its own
+	Users     Users        // nil: no plugin runs as a user of its own
+	Later     method.Later // keeps what after_commit hears; nil: it hears nothing
 }
 
 // Users is what plugins need of the users of a site.
@@ -136,11 +137,16 @@ func Asked(g *registry.Generation, most manifest.Limits) []string {
 func (s *site) bind(g *registry.Generation) (b registry.Binding) {
 	given := s.cfg.Grants(g)
 	common := s.guest(g, given)
+	b.Frame, b.SameOrigin = given.Frame, given.SameOrigin
 	suspended := len(given.Missing) > 0
+	b.Hidden = suspended
 	for _, m := range g.Manifest.Methods {
 		if !suspended {
 			b.Methods = append(b.Methods, newMethod(common, m))
 		}
+	}
+	if !suspended && given.Scheduled() {
+		b.Schedules = g.Manifest.Scheduled()
 	}
 	for _, h := range g.Manifest.Handlers() {
 		run := newHandler(common, g.Manifest, h, given).run
@@ -149,6 +155,12 @@ func (s *site) bind(g *registry.Generation) (b registry.Binding) {
 			continue
 		case suspended:
 			run = newHandler(common, g.Manifest, h, given).refuse
+		}
+		if h.Event == document.AfterCommit {
+			later := newHandler(common, g.Manifest, h, given)
+			b.Deferred = append(b.Deferred, later.deferred())
+			b.Handlers = append(b.Handlers, registry.Handler{DocType: h.DocType, Event: document.OnChange, Run: later.later})
+			continue
 		}
 		b.Handlers = append(b.Handlers, registry.Handler{DocType: h.DocType, Event: h.Event, Run: run})
 	}

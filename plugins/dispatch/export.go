@@ -53,7 +53,7 @@ func (x *export) call(ctx context.Context, call *method.Call, input []byte) ([]b
 	}
 	st := hostapi.New(&x.plugin, call, input)
 	st.Limit(bounds)
-	if x.manual {
+	if x.manual || call.Key != "" { // nobody waits for a deferred call, so it keeps nobody waiting
 		st.ReadOutside(cfg.Services().Store)
 	}
 	var tape *hostapi.Tape

@@ -29,7 +29,7 @@ import (
 const hostPrefix = abi.HTTPFetch + ":"
 
 // waiting are the capabilities that a person approves wherever the plugin lies.
-var waiting = append(abi.Approval(), manifest.Elevated, manifest.Platform, RunAs)
+var waiting = append(abi.Approval(), manifest.Elevated, manifest.Platform, manifest.SameOrigin, manifest.ByClock, RunAs)
 
 // RunAs is the entry of a plugin some of whose handlers run as a user of its own.
 const RunAs = "run_as:plugin"
@@ -43,6 +43,8 @@ type Given struct {
 	Missing []string   // what it needs and was not given: it must not serve
 	// Powerful is whether it passes roles by, or reaches the platform.
 	Powerful bool
+	// SameOrigin is whether its pages are the site's own.
+	SameOrigin bool
 }
 
 // Asked lists what a plugin asks for beyond what is its own, sorted.
@@ -61,6 +63,9 @@ func Asked(m *manifest.Manifest, imports []engine.ImportName) []string {
 		}
 	}
 	asked = append(asked, askedByHandlers(m)...)
+	if len(m.Schedules) > 0 {
+		asked = append(asked, manifest.ByClock, RunAs)
+	}
 	asked = append(asked, askedByDocTypes(m)...)
 	asked = slices.DeleteFunc(asked, func(g string) bool { return g == manifest.KV || own(m, g) })
 	slices.Sort(asked)
@@ -105,7 +110,7 @@ func askedByImports(m *manifest.Manifest, imports []engine.ImportName) []string 
 		}
 	}
 	for _, g := range m.All() {
-		if g == manifest.Elevated || g == manifest.Platform {
+		if g == manifest.Elevated || g == manifest.Platform || g == manifest.SameOrigin {
 			asked = append(asked, g)
 		}
 	}
@@ -167,13 +172,18 @@ func Platform(g string) bool {
 	case scope.Method:
 		return !s.Wild() && !method.Wildcard(s.Name)
 	}
-	return s.Name == manifest.Platform
+	return s.Name == manifest.Platform || s.Name == manifest.SameOrigin
 }
 
 // PlatformDocType reports whether a DocType is one of the platform's own.
 func PlatformDocType(name string) bool {
 	all, err := doctypes.Protection()
 	return err != nil || all[name].Platform
+}
+
+// Scheduled reports whether a plugin was given what its schedules need.
+func (g Given) Scheduled() bool {
+	return g.Frame.Has(manifest.ByClock) && g.Frame.Has(RunAs)
 }
 
 // Heard reports whether a handler was given what it hears and sets.
@@ -227,6 +237,7 @@ func (d Decided) Give(m *manifest.Manifest, asked []string) Given {
 		}
 		given = append(given, s)
 		out.Grants |= imports(g)
+		out.SameOrigin = out.SameOrigin || g == manifest.SameOrigin
 		out.Powerful = out.Powerful || g == manifest.Elevated || Platform(g)
 	}
 	for _, name := range m.Imports() {

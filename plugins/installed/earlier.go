@@ -24,19 +24,24 @@ func planRestores(w *world) (steps []step) {
 		if src.Status != loader.Failed || src.stored() {
 			continue
 		}
-		r := w.servedFrom(src.Source)
-		if r == nil || src.Name != "" && src.Name != r.Name || !w.verdict.copied(r) {
-			continue
+		if r := w.servedFrom(src); r != nil {
+			steps = append(steps, restore{r, src})
 		}
-		steps = append(steps, restore{r, src})
 	}
 	return steps
 }
 
-// servedFrom is the record of the plugin that served from a source, or nil.
-func (w *world) servedFrom(source string) *Record {
-	for _, r := range w.records {
-		if r.Source == source && r.Status != Disabled && r.Hash != "" {
+// servedFrom is the record of the plugin that served from a source and of which there
+// is a copy, or nil. A plugin that is out of sight did not serve: the file there
+// was another's since. Where two were there in turn, and nobody looked in between, it
+// is the first by name, each time.
+func (w *world) servedFrom(src source) *Record {
+	for _, name := range slices.Sorted(maps.Keys(w.records)) {
+		r := w.records[name]
+		switch {
+		case r.Source != src.Source || src.Name != "" && src.Name != name:
+		case r.Status == Disabled || r.Status == Removed:
+		case r.Hash != "" && w.verdict.copied(r):
 			return r
 		}
 	}

@@ -87,6 +87,28 @@ func TestBrokenWhileNobodyLooks(t *testing.T) {
 	start(t, file, dir).serves("")
 }
 
+// TestBrokenSuccessor: a plugin whose file became another's is gone, also once that
+// one cannot be loaded: it is the other that goes on serving.
+func TestBrokenSuccessor(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "site.db"), t.TempDir()
+	p := start(t, file, dir)
+	if err := p.put(plugin(t, "1", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.path(), plugintest.Asks(t, "acme.b", "1", "b", nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p = start(t, file, dir)
+	p.serves("")
+	if err := os.WriteFile(p.path(), []byte("<html>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		p = start(t, file, dir)
+		p.serves("")
+	}
+}
+
 // TestReplacedWhileNobodyLooks: a version that was put into the folder while no
 // server ran waits like any other.
 func TestReplacedWhileNobodyLooks(t *testing.T) {

@@ -28,6 +28,10 @@ func told(steps []step) (all []string) {
 			all = append(all, fmt.Sprintf("report %s of %s: %q, %q waits, error %q", st.now.Name, st.now.Source, st.now.Version, st.now.PendingVersion, st.now.Error))
 		case removal:
 			all = append(all, "remove "+st.plugin)
+		case askAnew:
+			all = append(all, "ask for "+st.plugin+" anew")
+		case readAgain:
+			all = append(all, "read again")
 		case logRejected:
 			for _, src := range st {
 				all = append(all, "log "+src.Source+": "+src.Error)

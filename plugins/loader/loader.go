@@ -25,8 +25,9 @@ type Config struct {
 	Logger *slog.Logger     // nil: nothing is logged
 	Now    func() time.Time // nil: time.Now
 
-	// Read reads the bundle at a path; nil: bundle.Read, in this process.
-	Read func(ctx context.Context, path string) (*bundle.Bundle, error)
+	// Read reads the bundle at a path for a site, or for all without a name; nil:
+	// bundle.Read, in this process.
+	Read func(ctx context.Context, site, path string) (*bundle.Bundle, error)
 
 	// Changed is told, without any lock held, when what is known about a source
 	// has changed; nil: nobody is.
@@ -49,7 +50,7 @@ func New(cfg Config) *Loader {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Read == nil {
-		cfg.Read = func(_ context.Context, path string) (*bundle.Bundle, error) { return bundle.Read(path) }
+		cfg.Read = func(_ context.Context, _, path string) (*bundle.Bundle, error) { return bundle.Read(path) }
 	}
 	if cfg.Changed == nil {
 		cfg.Changed = func() {}
@@ -71,7 +72,7 @@ func (l *Loader) prepare(ctx context.Context, site, source string, b *bundle.Bun
 		return nil, fmt.Errorf("load %s: %w", b.Manifest.Name, err)
 	}
 	return &registry.Generation{
-		Manifest: b.Manifest, Module: module, Source: source, Hash: b.Hash, Publisher: b.Signature.Publisher(),
+		Manifest: b.Manifest, Module: module, Source: source, Hash: b.Hash, Public: b.Public, Publisher: b.Signature.Publisher(),
 		LoadedAt: l.cfg.Now(), Close: module.Release,
 	}, nil
 }

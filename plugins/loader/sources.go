@@ -35,7 +35,7 @@ func (s *Sources) Check(ctx context.Context, source string, b *bundle.Bundle) (*
 // Load loads the bundle at path, which is its source. One that serves already is left
 // alone. The error says what is wrong with the plugin, and has been logged.
 func (s *Sources) Load(ctx context.Context, path string) error {
-	return s.LoadFrom(ctx, path, func() (*bundle.Bundle, error) { return s.l.cfg.Read(ctx, path) })
+	return s.LoadFrom(ctx, path, func() (*bundle.Bundle, error) { return s.l.cfg.Read(ctx, s.site, path) })
 }
 
 // LoadFrom is Load for a bundle that lies elsewhere.

@@ -12,13 +12,15 @@ import (
 
 // The grants that are a word each, beside those of imports.
 const (
-	Elevated = "elevated" // reaching documents without the caller's role checks
-	Platform = "platform" // setting what decides who may do what
-	KV       = "kv"       // kv_get, kv_set and kv_delete
+	Elevated   = "elevated"    // reaching documents without the caller's role checks
+	Platform   = "platform"    // setting what decides who may do what
+	SameOrigin = "same_origin" // pages on the origin of the site, which act as whoever opens them
+	KV         = "kv"          // kv_get, kv_set and kv_delete
+	ByClock    = "schedule"    // having methods called by the clock
 )
 
 // words are the grants that are no scopes of documents, methods and events.
-var words = []string{Elevated, Platform, KV, abi.HTTPFetch, abi.ConnectedRequest, abi.Enqueue}
+var words = []string{Elevated, Platform, SameOrigin, KV, ByClock, abi.HTTPFetch, abi.ConnectedRequest, abi.Enqueue, abi.Publish}
 
 // narrowed are the imports that no grant stands for by itself: what they reach is
 // decided by the scopes given.

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/apps/app"
+	"armature/core/document"
 	"armature/plugins/schema"
 )
 
@@ -28,6 +30,11 @@ type Manifest struct {
 
 	Methods []Method         `json:"methods,omitempty"`
 	Events  map[string]Event `json:"events,omitempty"` // "ToDo.validate" to what hears it
+	// Routes are requests of browsers, "GET /shop/{slug}", and the methods that answer, with
+	// or without the plugin's name before them.
+	Routes map[string]string `json:"routes,omitempty"`
+
+	Schedules map[string]Schedule `json:"schedules,omitempty"` // "0 6 * * *" to what is called then
 
 	Grants         []string          `json:"grants,omitempty"`          // see grant.go
 	OptionalGrants []string          `json:"optional_grants,omitempty"` // it serves without, too
@@ -36,7 +43,12 @@ type Manifest struct {
 	DocTypes       []json.RawMessage `json:"doctypes,omitempty"` // definitions the plugin brings
 
 	Schema string `json:"$schema,omitempty"` // where its JSON Schema is: for editors, and forgotten
+
+	pages *app.Routes
 }
+
+// Pages are Routes, ready for use; nil: there are none.
+func (m *Manifest) Pages() *app.Routes { return m.pages }
 
 // Method is one whitelisted path. An export that is not listed cannot be called.
 type Method struct {
@@ -129,6 +141,12 @@ func (m *Manifest) Handlers() []Handler {
 			DocType: key[:dot], Event: strings.TrimPrefix(key[dot:], "."), Export: e.Export, Sets: e.Sets, Optional: e.Optional,
 			RunAs: e.RunAs,
 		})
+		if h := &hs[len(hs)-1]; h.Event == document.AfterCommit {
+			if len(h.Sets) == 1 && h.Sets[0] == AnyField {
+				h.Sets = nil // the shorter form sets nothing here
+			}
+			h.Optional = true // no save waits for it
+		}
 	}
 	return hs
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"armature/core/document"
 	"armature/runtime/abi"
 )
 
@@ -80,6 +81,12 @@ func (m *Manifest) validate(name *regexp.Regexp) error {
 			return err
 		}
 	}
+	if err := m.validSchedules(); err != nil {
+		return err
+	}
+	if err := m.completeRoutes(); err != nil {
+		return err
+	}
 	for i, text := range m.DocTypes {
 		if text[0] != '{' {
 			return wrong(fmt.Sprintf("doctypes[%d]", i), "expected the JSON of a DocType, an object")
@@ -122,6 +129,7 @@ func (h Handler) validate() error {
 		check(plain(h.DocType), field, "expected a DocType, a dot and an event, such as ToDo.validate"),
 		check(slices.Contains(abi.Events(), h.Event), field, "unknown event %q; expected one of %s", h.Event, strings.Join(abi.Events(), ", ")),
 		exportName(field, h.Export),
+		check(h.Event != document.AfterCommit || len(h.Sets) == 0, field+".sets", "expected nothing: the document was written before"),
 		check(h.RunAs == "" || h.RunAs == RunAsPlugin, field+".run_as", "expected %q or nothing, found %q", RunAsPlugin, h.RunAs),
 		eachOf(field+".sets", h.Sets, func(s string) bool { return s == AnyField || fieldPath.MatchString(s) },
 			"expected a field such as total, a field of a table such as lines.amount, or "+AnyField),

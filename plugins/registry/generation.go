@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"armature/core/apps/app"
 	"armature/core/pin"
 	"armature/plugins/manifest"
 	"armature/runtime/engine"
@@ -16,6 +17,7 @@ type Generation struct {
 	Module   *engine.Module
 	Source   string // where it was installed from
 	Hash     string // of the bundle
+	Public   *app.Files
 	LoadedAt time.Time
 
 	// Publisher is the public key that has signed it; publisher.Nobody without.

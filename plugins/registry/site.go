@@ -7,6 +7,7 @@ import (
 
 	"armature/core/document"
 	"armature/core/method"
+	"armature/core/scope"
 	"armature/plugins/manifest"
 )
 
@@ -81,12 +82,27 @@ func (s *Site) Recall(old *Generation) {
 // changed, and the generations are not pinned.
 func (s *Site) Serving() map[string]*Generation { return s.table.Load().plugins }
 
+// Frame is what narrows whom the calls of a plugin act as; ok is false where it does
+// not serve the site.
+func (s *Site) Frame(plugin string) (frame *scope.Set, ok bool) {
+	frame, ok = s.table.Load().frames[plugin]
+	return frame, ok && frame != nil
+}
+
+// Schedules implements method.Scheduler. The slice is not to be changed.
+func (s *Site) Schedules() []method.Scheduled { return s.table.Load().schedules }
+
 // table is what a site serves at one moment. It never changes.
 type table struct {
 	methods  map[string]entry
 	plugins  map[string]*Generation
-	doctypes map[string]bool // those with handlers
+	apps     map[string]*bound     // those that have pages
+	frames   map[string]*scope.Set // by the plugins' names
+	doctypes map[string]bool       // those with handlers
 	handlers map[moment][]handler
+
+	deferred  map[string]entry
+	schedules []method.Scheduled
 }
 
 type entry struct {
@@ -116,6 +132,19 @@ func (s *Site) Pin(path string) (m *method.Method, pin method.Pin, known bool) {
 			return e.method, e.in, true
 		}
 		// Retired between the two reads: a newer table has been published.
+	}
+}
+
+// PinDeferred implements method.Deferrer.
+func (s *Site) PinDeferred(path string) (*method.Method, method.Pin) {
+	for {
+		e, ok := s.table.Load().deferred[path]
+		if !ok {
+			return nil, nil
+		}
+		if e.in.Generation.Pin() {
+			return e.method, e.in
+		}
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"armature/core/apps/app"
 	"armature/core/method"
+	"armature/core/scope"
 	"armature/plugins/manifest"
 )
 
@@ -72,7 +74,7 @@ func (s *Site) rebuild(serving []*Generation) {
 		return strings.Compare(a.Manifest.Name, b.Manifest.Name)
 	})
 	all := make(map[*Generation]*bound, len(serving))
-	t := &table{methods: map[string]entry{}, plugins: map[string]*Generation{}, doctypes: map[string]bool{}}
+	t := &table{apps: map[string]*bound{}, frames: map[string]*scope.Set{}, methods: map[string]entry{}, deferred: map[string]entry{}, plugins: map[string]*Generation{}, doctypes: map[string]bool{}}
 	for _, g := range serving {
 		b := s.bound[g]
 		if b == nil {
@@ -85,7 +87,14 @@ func (s *Site) rebuild(serving []*Generation) {
 		for _, h := range b.handlers {
 			t.doctypes[h.DocType] = true
 		}
-		t.plugins[g.Manifest.Name] = g
+		for _, m := range b.deferred {
+			t.deferred[m.Path] = entry{m, b}
+		}
+		t.schedules = append(t.schedules, b.schedules...)
+		if b.app != nil {
+			t.apps[g.Manifest.Name] = b
+		}
+		t.plugins[g.Manifest.Name], t.frames[g.Manifest.Name] = g, b.frame
 	}
 	t.handlers = s.handlersOf(serving, all)
 	s.bound = all
@@ -118,12 +127,20 @@ type bound struct {
 	*Generation
 	methods  map[string]*method.Method
 	handlers []Handler
+	frame    *scope.Set
+	app      *app.App // nil: it has no pages
+
+	deferred  []*method.Method
+	schedules []method.Scheduled
 }
 
 func newBound(g *Generation, made Binding) *bound {
-	b := &bound{Generation: g, methods: make(map[string]*method.Method, len(made.Methods)), handlers: made.Handlers}
+	b := &bound{Generation: g, methods: make(map[string]*method.Method, len(made.Methods)), handlers: made.Handlers, frame: made.Frame, deferred: made.Deferred, schedules: made.Schedules}
 	for _, m := range made.Methods {
 		b.methods[m.Path] = m
+	}
+	if !made.Hidden && (g.Public != nil || g.Manifest.Pages() != nil) {
+		b.app = &app.App{Plugin: g.Manifest.Name, Files: g.Public, Routes: g.Manifest.Pages(), SameOrigin: made.SameOrigin, Pin: b}
 	}
 	return b
 }

@@ -5,6 +5,7 @@ import (
 
 	"armature/core/document"
 	"armature/core/method"
+	"armature/core/scope"
 )
 
 // Terms are what a site makes of the plugins installed for it. Both functions are
@@ -34,8 +35,14 @@ const (
 
 // Binding is a generation at work for one site.
 type Binding struct {
-	Methods  []*method.Method
-	Handlers []Handler
+	Methods   []*method.Method
+	Handlers  []Handler
+	Deferred  []*method.Method // that no request calls
+	Schedules []method.Scheduled
+	Frame     *scope.Set // what narrows whom its calls act as; nil: nothing
+
+	SameOrigin bool // its pages are the site's own
+	Hidden     bool // it has no pages
 }
 
 // Handler runs at a moment in the life of a DocType's documents.

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"armature/core/account"
+	"armature/core/fair"
 	"armature/plugins/bundle"
 	"armature/runtime/child"
 )
@@ -39,10 +40,14 @@ var limits = child.Limits{CPU: maxCPU, Memory: maxMemory, Stack: maxStack}
 // maxOutput bounds what a child may say, in bytes.
 const maxOutput = bundle.MaxSize + 1<<20
 
-// Reader reads bundles. It is safe for concurrent use.
+// maxWaiting bounds how many scripts of a site wait to be read.
+const maxWaiting = 1000
+
+// Reader reads bundles, scripts of one site one after the other. It is safe for
+// concurrent use.
 type Reader struct {
 	args   []string
-	slots  chan struct{}
+	turns  *fair.Turns
 	memory *account.Call
 }
 
@@ -50,15 +55,16 @@ type Reader struct {
 // the path of a script behind them. They are to call Child. What they may take is
 // charged to memory; nil: to nobody.
 func New(memory *account.Call, args ...string) *Reader {
-	return &Reader{memory: memory, args: args, slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+	return &Reader{memory: memory, args: args, turns: fair.NewShared(max(2, runtime.GOMAXPROCS(0)), maxWaiting)}
 }
 
-// Read is bundle.Read, but that a script is read in a process of its own.
-func (r *Reader) Read(ctx context.Context, path string) (*bundle.Bundle, error) {
-	if !bundle.IsScript(path) {
+// Read is bundle.Read, but that what has to be compiled is read in a process of its own, in turns by
+// site. Those of no site are the operator's, and take turns by path.
+func (r *Reader) Read(ctx context.Context, site, path string) (*bundle.Bundle, error) {
+	if !bundle.Compiles(path) {
 		return bundle.Read(path)
 	}
-	whole, err := r.ask(ctx, path)
+	whole, err := r.ask(ctx, site, path)
 	if err != nil {
 		return nil, err
 	}
@@ -69,18 +75,29 @@ func (r *Reader) Read(ctx context.Context, path string) (*bundle.Bundle, error) 
 	return b, nil
 }
 
+// turn is who takes turns: a site, or a file of the operator's.
+type turn struct{ site, path string }
+
 // ask has a child read the script at path.
-func (r *Reader) ask(ctx context.Context, path string) ([]byte, error) {
+func (r *Reader) ask(ctx context.Context, site, path string) ([]byte, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case r.slots <- struct{}{}:
-		defer func() { <-r.slots }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	party := turn{site: site}
+	if site == "" {
+		party.path = path
 	}
+	switch err := r.turns.Take(ctx, party); {
+	case ctx.Err() != nil:
+		if err == nil {
+			r.turns.Pass(party)
+		}
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	defer r.turns.Pass(party)
 	taken := min(maxMemory, r.memory.Most())
 	if err := r.memory.Take(ctx, account.Child, taken); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -53,7 +55,7 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := r.Read(t.Context(), path)
+	got, err := r.Read(t.Context(), "", path)
 	if err != nil || got.Hash != want.Hash || got.Manifest.Name != "acme.shop" {
 		t.Errorf("in the sandbox: %v, %v", got, err)
 	}
@@ -65,7 +67,7 @@ func TestRead(t *testing.T) {
 		"empty folder": t.TempDir(),
 	} {
 		_, want := bundle.Read(path)
-		_, got := r.Read(t.Context(), path)
+		_, got := r.Read(t.Context(), "", path)
 		if want == nil || got == nil || got.Error() != want.Error() {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
@@ -96,11 +98,33 @@ func TestNesting(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			path := write(t, "deep.ts", tt.text+"\nexport function f() {}")
-			_, err := r.Read(t.Context(), path)
+			_, err := r.Read(t.Context(), "", path)
 			if err == nil || !strings.HasPrefix(err.Error(), "deep.ts: it is nested too deep") {
 				t.Errorf("error %.300v", err)
 			}
 		})
+	}
+}
+
+// TestTurns: a site whose scripts take for ever to read keeps no other from its own.
+func TestTurns(t *testing.T) {
+	r := reader(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var hostile sync.WaitGroup
+	defer hostile.Wait()
+	defer cancel()
+	slow := write(t, "slow.js", "x"+strings.Repeat(",x", 1<<16))
+	for range 2 * runtime.GOMAXPROCS(0) {
+		hostile.Go(func() {
+			if _, err := r.Read(ctx, "a", slow); ctx.Err() == nil {
+				t.Errorf("read before the other site's: %v", err)
+			}
+		})
+	}
+	for range 3 {
+		if _, err := r.Read(t.Context(), "b", write(t, "quick.js", "export function f() {}")); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -109,7 +133,7 @@ func TestEnd(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	_, err := reader(t).Read(ctx, write(t, "slow.js", "x"+strings.Repeat(",x", 1<<16))) // takes a minute
+	_, err := reader(t).Read(ctx, "", write(t, "slow.js", "x"+strings.Repeat(",x", 1<<16))) // takes a minute
 	if err != context.DeadlineExceeded || time.Since(began) > 10*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), err)
 	}

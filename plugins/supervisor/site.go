@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"armature/core/document"
 	"armature/core/method"
@@ -49,6 +52,10 @@ type SiteConfig struct {
 	// every one is.
 	Grow func(ctx context.Context, tx document.Tx, bytes int64) error
 
+	// Scheduled is told that other schedules serve than it was told of last; an error has it
+	// told again. nil: nobody is.
+	Scheduled func(context.Context) error
+
 	// Logged is handed the latest lines of a plugin that has logged something, once a
 	// second, and when the site is closed.
 	Logged func(plugin string, lines []json.RawMessage)
@@ -67,6 +74,9 @@ type Site struct {
 	installed *installed.Site
 	folder    *watch.Folder
 	usable    atomic.Bool // the site's services can be used
+
+	telling   sync.Mutex // of schedules
+	scheduled []method.Scheduled
 }
 
 // Open opens the plugins of a site: what it keeps, what decides, what serves, where that
@@ -124,6 +134,7 @@ func (s *Site) Close() {
 		s.folder.Close()
 	}
 	s.installed.Close()
+	s.tellAtEnd()
 	s.table.Close()
 	s.writeLogs()
 	s.v.leave(s)
@@ -164,6 +175,41 @@ func (s *Site) Refresh(ctx context.Context) {
 	if err := s.installed.Sync(ctx); err != nil && ctx.Err() == nil {
 		s.v.log.Error("bring the site's plugins up to date", "site", s.cfg.Name, "error", err)
 	}
+	if err := s.tellScheduled(ctx); err != nil && ctx.Err() == nil {
+		s.v.log.Error("take in the schedules of plugins", "site", s.cfg.Name, "error", err)
+	}
+}
+
+// tellAtEnd tells of schedules that a command has approved, which ends now.
+func (s *Site) tellAtEnd() {
+	if !s.usable.Load() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), tellTimeout)
+	defer cancel()
+	if err := s.tellScheduled(ctx); err != nil {
+		s.v.log.Error("take in the schedules of plugins", "site", s.cfg.Name, "error", err)
+	}
+}
+
+const tellTimeout = 5 * time.Second
+
+// tellScheduled tells the site of schedules where they are others than before.
+func (s *Site) tellScheduled(ctx context.Context) error {
+	if s.cfg.Scheduled == nil {
+		return nil
+	}
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	now := s.table.Schedules()
+	if reflect.DeepEqual(now, s.scheduled) {
+		return nil
+	}
+	if err := s.cfg.Scheduled(ctx); err != nil {
+		return err
+	}
+	s.scheduled = now
+	return nil
 }
 
 // services are the site's; nil ones until they can be used.

@@ -31,8 +31,9 @@ type Config struct {
 	Folder  string         // of the plugins for all sites
 	Bundles string         // folder for copies of what serves from folders; empty: none are made
 
-	// Read reads the bundle at a path; nil: bundle.Read, in this process.
-	Read func(ctx context.Context, path string) (*bundle.Bundle, error)
+	// Read reads the bundle at a path for a site, or for all without a name; nil:
+	// bundle.Read, in this process.
+	Read func(ctx context.Context, site, path string) (*bundle.Bundle, error)
 
 	Publishers   []string        // whose plugins alone are taken; none: everybody's
 	FolderLimits manifest.Limits // what plugins in folders get without being asked; zero fields: as much as they say

@@ -32,5 +32,7 @@ func (goLanguage) test(ctx context.Context, j *job, b Bench) error {
 	if err != nil {
 		return err
 	}
-	return j.run(ctx, goTarget, compiler, "test", "-exec", exec, "./...")
+	// With -trimpath, as it is built: without, the standard library would be compiled
+	// once more.
+	return j.run(ctx, goTarget, compiler, "test", "-trimpath", "-exec", exec, "./...")
 }

@@ -89,6 +89,9 @@ func (w *Workspace) Build(ctx context.Context, path string, out io.Writer) ([]by
 	if wasm, err = j.withLines(wasm); err != nil {
 		return nil, nil, err
 	}
+	if wasm, err = bundle.WithPublic(wasm, path); err != nil {
+		return nil, nil, err
+	}
 	return parsed(bundle.Embed(wasm, text))
 }
 

@@ -41,9 +41,10 @@ const (
 	HTTPFetch        = "http_fetch"        // outgoing HTTP
 	ConnectedRequest = "connected_request" // outgoing HTTP with a connected app's token
 	RequestGet       = "request_get"       // the HTTP request that made the call
-	Respond          = "respond"           // answer that request with raw bytes
+	Respond          = "respond"           // answer that request with a page or raw bytes
 	Tell             = "tell"              // say something to the user that is no error
 	Enqueue          = "enqueue"           // run a method later
+	Publish          = "publish"           // tell those who follow a method
 )
 
 // TestModule is the import module of what only a test of a plugin is offered, in
@@ -78,6 +79,10 @@ const ReservedPrefix = "\x00armature."
 
 // ManifestSection is the custom section in which a bundle carries its manifest.
 const ManifestSection = "armature.manifest"
+
+// PublicSection is the custom section in which a bundle carries the files that it serves to
+// browsers: a ZIP archive.
+const PublicSection = "armature.public"
 
 // Custom sections of a module that stands for a script: the ES module in
 // JavaScript that is run in place of its code, and that one's source map.
@@ -148,6 +153,7 @@ func Capabilities() []string {
 		Respond,
 		Tell,
 		Enqueue,
+		Publish,
 	}
 }
 
@@ -170,7 +176,7 @@ func Approval() []string {
 
 // Rights lists what a plugin may be granted beside its imports.
 func Rights() []string {
-	return []string{"elevated", "platform", "kv"}
+	return []string{"elevated", "platform", "same_origin", "kv", "schedule"}
 }
 
 // Events lists the events of documents that a plugin may hear.
@@ -191,5 +197,6 @@ func Events() []string {
 		"on_cancel",
 		"on_trash",
 		"after_delete",
+		"after_commit",
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"armature/core/account"
 	"armature/core/fair"
 	"armature/core/fault"
 	"armature/runtime/internal/rewrite"
@@ -52,6 +53,7 @@ type Config struct {
 	Compiler Compiler // nil: InProcess
 	Folder   string   // where compiled code is kept; empty: nowhere. Trusted: nobody else may write there
 	Logger   *slog.Logger
+	Memory   *account.Call // charged the machine code of what is loaded; nil: nobody is
 
 	// Accept says of a module that was rewritten whether it is to be compiled, or,
 	// with a Validation fault, why it is of no use here.
@@ -194,7 +196,7 @@ func (s *Service) read(j *job, wasm []byte) (ended bool) {
 // the last, or comes to an end of its own.
 func (s *Service) compile(j *job, l Limits) (ended bool) {
 	compiled, err := s.made(j.ctx, j.code.Binary, l)
-	if errors.Is(err, ErrLimit) {
+	if errors.Is(err, ErrLimit) && fault.KindOf(err) != fault.Unavailable {
 		if l.CPU < longCPU {
 			return false
 		}

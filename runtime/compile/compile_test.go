@@ -3,6 +3,7 @@ package compile_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,7 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"armature/core/account"
 	"armature/core/fault"
+	"armature/runtime/child"
 	"armature/runtime/compile"
 	"armature/runtime/internal/rewrite"
 	"armature/runtime/wasmtest"
@@ -124,6 +127,79 @@ func TestFailureIsRemembered(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLittleMemoryIsNoFault: a module that takes more memory than the server has for it is
+// not said to be at fault, and is tried again.
+func TestLittleMemoryIsNoFault(t *testing.T) {
+	c := &counting{fail: fmt.Errorf("%w: %w", compile.ErrLimit, child.ErrMemory)}
+	s := open(t, compile.Charged(c, account.New(64<<20, nil).Work()), "")
+	for range 2 {
+		if _, err := s.Load(t.Context(), "a", module(t, "7", false)); fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("error %v", err)
+		}
+	}
+	if n := c.asked.Load(); n != 2 {
+		t.Errorf("compiled %d times, want 2", n)
+	}
+}
+
+// TestMachineCodeIsCharged: what is loaded takes memory until nobody has it any more, and
+// is not loaded where there is none.
+func TestMachineCodeIsCharged(t *testing.T) {
+	synctest.Test(t, machineCodeIsCharged) // waiting for memory takes no time
+}
+
+func machineCodeIsCharged(t *testing.T) {
+	a := account.New(1<<20, nil)
+	s, err := compile.Open(t.Context(), compile.Config{
+		Rewrite: rewrite.Options{Prefix: "test.", MaxPages: 16}, Logger: slog.New(slog.DiscardHandler), Memory: a.Work(),
+		Accept: func(*rewrite.Module) (bool, error) { return true, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	held := func() int64 { return a.Stats().Held[account.Plugin] }
+	var codes []*compile.Code
+	for range 2 {
+		code, err := s.Load(t.Context(), "a", module(t, "7", false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		codes = append(codes, code)
+	}
+	if held() == 0 {
+		t.Error("nothing is charged")
+	}
+	codes[0].Release()
+	if held() == 0 {
+		t.Error("somebody still has the code")
+	}
+	codes[1].Release()
+	if n := held(); n != 0 {
+		t.Errorf("%d bytes are charged for nothing", n)
+	}
+	full := &account.Call{}
+	a.Begin(full, "another", nil, false)
+	for full.Try(account.Guest, 64<<10) {
+	}
+	other := &account.Call{}
+	a.Begin(other, "third", nil, false)
+	for other.Try(account.Guest, 64<<10) {
+	}
+	for other.Try(account.Guest, 1) {
+	}
+	if code, err := s.Load(t.Context(), "a", module(t, "8", false)); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("where there is no memory: %v, %v", code, err)
+	}
+	full.End()
+	other.End()
+	code, err := s.Load(t.Context(), "a", module(t, "8", false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	code.Release()
 }
 
 // TestNobodyWaits: a compilation ends when the last one who waits for it goes away, and

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"armature/core/account"
 	"armature/core/fair"
 	"armature/core/fault"
 	"armature/runtime/internal/rewrite"
@@ -39,13 +40,33 @@ type stage struct {
 type shared struct {
 	compiled wazero.CompiledModule
 	holders  int // guarded by Service.mu
+	free     func()
 }
 
 // drop lets go of shared code. It needs the lock.
 func (o *shared) drop() {
-	if o.holders--; o.holders == 0 && o.compiled != nil {
+	if o.holders--; o.holders > 0 {
+		return
+	}
+	if o.compiled != nil {
 		_ = o.compiled.Close(context.Background())
 	}
+	o.free()
+}
+
+// charge charges the machine code that a job has loaded, and returns its bytes. Where
+// there is no memory for it, the job has failed.
+func (s *Service) charge(j *job) (bytes int64) {
+	if j.compiled == nil {
+		return 0
+	}
+	bytes = s.store.size(j.code.Binary)
+	if err := s.cfg.Memory.Take(j.ctx, account.Plugin, bytes); err != nil {
+		_ = j.compiled.Close(context.Background())
+		j.compiled, j.err = nil, err
+		return 0
+	}
+	return bytes
 }
 
 func newJob(hash string) *job {
@@ -153,6 +174,7 @@ func (s *Service) run(j *job, st *stage, do func() bool) {
 	if st.last = s.safely(j, do); !st.last {
 		return
 	}
+	machine := s.charge(j)
 	if j.code != nil {
 		j.code.Binary = nil
 	}
@@ -161,7 +183,7 @@ func (s *Service) run(j *job, st *stage, do func() bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := &shared{j.compiled, 1}
+	out := &shared{j.compiled, 1, func() { s.cfg.Memory.Give(account.Plugin, machine) }}
 	if j.users == 0 {
 		out.drop()
 		return

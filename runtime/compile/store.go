@@ -278,6 +278,18 @@ func (s *store) code(binary []byte, file string) string {
 	return s.name(binary) + "-" + filepath.Base(filepath.Dir(file)) + "-" + filepath.Base(file)[:16] + codeEnd
 }
 
+// size is how many bytes of code are kept of a module, which those that are loaded are
+// about as many as; of several variants the largest.
+func (s *store) size(binary []byte) (bytes int64) {
+	n, _ := s.note(binary) // what was loaded has one
+	for file := range n {
+		if info, err := os.Stat(s.code(binary, file)); err == nil {
+			bytes = max(bytes, info.Size())
+		}
+	}
+	return bytes
+}
+
 // forget removes all that there is about a module.
 func (s *store) forget(binary []byte) {
 	files, _ := filepath.Glob(s.name(binary) + "*")

@@ -1,9 +1,11 @@
 package engine
 
 import (
-	"slices"
+	"context"
+	"fmt"
 
-	"armature/runtime/internal/rewrite"
+	"armature/runtime/compile"
+	"armature/runtime/engine/internal/instance"
 )
 
 // Dialect lets modules run that are built for another host: it offers the
@@ -25,78 +27,31 @@ type Dialect interface {
 	NewKernel(w *Window) Kernel
 }
 
-// Kernel is what a dialect keeps for one instance beside the instance's own
-// memory. Like that it is frozen with the snapshot, cloned from it, and reset to it
-// after every call. It belongs to one goroutine at a time.
-type Kernel interface {
-	// Begin comes before an export runs, End after it has returned, with what it
-	// returned in Call.Result. Either may end the call as Call.Abort does; an error
-	// of End does too.
-	Begin(c *Call)
-	End(c *Call) error
-	// Said is what the guest has said so far of why it fails, if anything: of use when
-	// it traps.
-	Said() string
-	// Freeze keeps the present state as that of the snapshot. Nothing but Clone is
-	// used afterwards, by several goroutines at a time.
-	Freeze()
-	// Clone makes a kernel in the frozen state, for an instance with another window.
-	Clone(w *Window) Kernel
-	// Reset goes back to the frozen state; false where the instance has grown too
-	// large to be kept.
-	Reset() bool
+// dialect is a Dialect in this engine.
+type dialect struct {
+	Dialect
+	windows *instance.Windows
 }
 
-// dialectOf finds the dialect a module speaks; nil: the host's own.
-func (e *Engine) dialectOf(imports []rewrite.Func) *dialect {
-	for _, d := range e.dialects {
-		for _, offered := range d.Imports() {
-			if slices.ContainsFunc(imports, func(im rewrite.Func) bool { return im.Module == offered.Module }) {
-				return d
-			}
+// newDialects compiles the windows.
+func newDialects(ctx context.Context, code *compile.Service, all []Dialect) ([]*dialect, error) {
+	dialects := make([]*dialect, len(all))
+	for i, d := range all {
+		over, binary := d.Window()
+		compiled, err := code.OwnSmall(ctx, binary)
+		if err != nil {
+			return nil, fmt.Errorf("the window of %s: %w", d.Name(), err)
 		}
+		dialects[i] = &dialect{d, &instance.Windows{
+			Over: over, Compiled: compiled, NewKernel: func(w *Window) KernelState { return d.NewKernel(w) },
+		}}
 	}
-	return nil
+	return dialects, nil
 }
 
-// Dialect is the name of the dialect the module speaks; empty: the host's own.
-func (m *Module) Dialect() string {
-	if m.dialect == nil {
-		return ""
+// speak makes the module one of the dialect d; nil: the host's own.
+func (m *Module) speak(d *dialect) {
+	if m.dialect = d; d != nil {
+		m.source.Windows = d.windows
 	}
-	return m.dialect.Name()
-}
-
-// Kernel is that of the instance the call runs in; nil unless its module speaks a
-// dialect.
-func (c *Call) Kernel() Kernel { return c.in.kernel }
-
-// startup runs the exports by which the dialect has modules initialise
-// themselves.
-func (in *instance) startup(names []string) *Error {
-	for _, name := range names {
-		if err := in.run(name, 0); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// serveKernel runs the export between what the dialect does before and after it.
-func (in *instance) serveKernel(c *Call, returns bool) (failed *Error) {
-	defer in.recovered(c.Export, &failed)
-	in.kernel.Begin(c)
-	if err := in.run(c.Export, c.Arg); err != nil {
-		if said := in.kernel.Said(); said != "" && (err.Reason == Trap || err.Reason == Exited) {
-			err.Detail = said + " (" + err.Detail + ")"
-		}
-		return err
-	}
-	if returns {
-		c.Result = in.stack[0]
-	}
-	if err := in.kernel.End(c); err != nil {
-		return &Error{Reason: Aborted, Export: c.Export, Err: err}
-	}
-	return nil
 }

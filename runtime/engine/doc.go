@@ -11,6 +11,7 @@
 // after its own initialisation. Nothing a call leaves behind is seen by the
 // next one.
 //
-// The engine is the only package that knows the WebAssembly runtime; nothing of
-// it shows in this package's interface.
+// Packages below it run a call and make an instance; README.md says which does what.
+// Only they and this one know the WebAssembly runtime; nothing of it shows in this
+// package's interface.
 package engine

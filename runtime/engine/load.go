@@ -4,23 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"runtime/debug"
-	"time"
+	"slices"
 
 	"armature/core/account"
 	"armature/core/fault"
-	"armature/runtime/abi"
 	"armature/runtime/compile"
-	"armature/runtime/internal/rewrite"
 )
-
-// ErrClosed is what a closed engine answers.
-var ErrClosed = errors.New("the engine is closed")
-
-// maxTable is how many elements the tables of a module may have.
-const maxTable = 1 << 20
 
 // loading is a module that is being loaded, or is.
 type loading struct {
@@ -110,7 +101,7 @@ func (e *Engine) load(ctx context.Context, l *loading, party string, code *compi
 	ctx = account.With(ctx, e.idle) // what a module takes is nobody's call
 	l.module, l.err = e.prepareSafely(ctx, party, code)
 	if l.err == nil {
-		l.module.loading = l
+		l.module.release = func() { e.release(code.Hash, l) }
 	} else {
 		e.code.Failed(code, l.err)
 		e.mu.Lock()
@@ -124,17 +115,14 @@ func (e *Engine) load(ctx context.Context, l *loading, party string, code *compi
 func (e *Engine) prepareSafely(ctx context.Context, party string, code *compile.Code) (m *Module, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			e.log.Error("panic while loading a module", "module", code.Hash, "panic", r, "stack", string(debug.Stack()))
+			e.cfg.Logger.Error("panic while loading a module", "module", code.Hash, "panic", r, "stack", string(debug.Stack()))
 			m, err = nil, fmt.Errorf("load module %s: panic: %v", code.Hash, r)
 		}
 	}()
 	return e.prepare(ctx, party, code)
 }
 
-// Release gives a loaded module back. The last one frees it, once the calls
-// that still run have ended.
-func (m *Module) Release() { m.engine.release(m.hash, m.loading) }
-
+// release gives a loaded module back. The last one frees it.
 func (e *Engine) release(hash string, l *loading) {
 	e.mu.Lock()
 	l.refs--
@@ -151,84 +139,9 @@ func (e *Engine) release(hash string, l *loading) {
 	}
 }
 
-// accept says of a binary whether it can be run here, and whether it has to be compiled
-// for that.
-func (e *Engine) accept(code *rewrite.Module) (wanted bool, err error) {
-	if err := e.checkImports(code.Imports); err != nil {
-		return false, fault.Wrap(fault.Validation, "", err, "The module cannot be linked: %v", err)
-	}
-	for _, x := range code.Exports {
-		if own := x.Name == abi.Initialize || x.Name == abi.Warm || x.Name == abi.Resume; own && len(x.Params)+len(x.Results) > 0 {
-			return false, fault.Invalid("", "The module's export %s takes %v and returns %v; it has to take and return nothing",
-				x.Name, typesOf(x.Params), typesOf(x.Results))
-		}
-	}
-	return e.interpreterOf(code) == nil, nil
-}
-
-// prepare makes a module out of code.
-func (e *Engine) prepare(ctx context.Context, party string, code *compile.Code) (*Module, error) {
-	m := newModule(e, code)
-	var err error
-	if i := e.interpreterOf(m.code); i != nil {
-		err = i.interpret(ctx, m)
-	} else {
-		m.dialect = e.dialectOf(m.imports)
-	}
-	if err == nil {
-		err = m.prepareInstances(ctx, party)
-	}
-	if err != nil {
-		m.retire()
-		<-m.freed
-		return nil, err
-	}
-	return m, nil
-}
-
-// prepareInstances takes the snapshot and proves that an instance can be made
-// from it. Modules that a reset could not restore are only proved to initialise.
-func (m *Module) prepareInstances(ctx context.Context, party string) error {
-	if m.reason != "" {
-		in, _, err := m.newInitialised(ctx, m.birthCall(party))
-		if err != nil {
-			return m.initFault(err)
-		}
-		in.close()
-		return nil
-	}
-	var err error
-	if m.snapshot, err = m.takeSnapshot(ctx, party); err != nil {
-		return m.initFault(err)
-	}
-	if err := m.chargeSnapshot(ctx); err != nil {
-		return err
-	}
-	m.code.Data = nil // it is in the snapshot, and would keep the whole binary alive
-	in, err := m.newInstance(ctx, m.snapshot)
-	if err != nil {
-		return fmt.Errorf("make a first instance: %w", err)
-	}
-	if !m.pool.add(in, time.Now()) {
-		m.drop(in)
-		return ErrClosed
-	}
-	return nil
-}
-
-// initFault says that the guest's own initialisation failed, which is the
-// author's to mend.
-func (m *Module) initFault(err error) error {
-	var e *Error
-	if !errors.As(err, &e) {
-		return fmt.Errorf("initialise the module: %w", err)
-	}
-	if m.interpreter != nil && e.Reason == Aborted {
-		return scriptFault(e)
-	}
-	f := e.Fault()
-	if e.Reason == Unavailable || e.Reason == Canceled { // nothing is wrong with it
-		return f
-	}
-	return &fault.Error{Kind: fault.Validation, Message: "The module fails to initialise: " + f.Message, Err: err, Trace: e.Stack}
+// forget takes a module of which nothing is left off the list of those to wait for.
+func (e *Engine) forget(m *Module) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closing = slices.DeleteFunc(e.closing, func(c *Module) bool { return c == m })
 }

@@ -1,89 +1,64 @@
 package engine
 
 import (
-	"maps"
-	"slices"
+	"errors"
 	"strings"
 	"sync"
-
-	"github.com/tetratelabs/wazero"
 
 	"armature/core/account"
 	"armature/runtime/abi"
 	"armature/runtime/compile"
-	"armature/runtime/internal/rewrite"
+	"armature/runtime/engine/internal/call"
+	"armature/runtime/engine/internal/instance"
 )
 
-// ImportName names one imported function.
-type ImportName struct{ Module, Name string }
-
-// String returns "module.name".
-func (n ImportName) String() string { return n.Module + "." + n.Name }
-
-// Export is one exported function.
-type Export struct {
-	Name            string
-	Params, Results []ValueType
-}
-
-// Callable reports whether Module.Call can run the export: at most one i32
-// parameter and at most one result.
-func (x Export) Callable() bool {
-	return len(x.Params) <= 1 && (len(x.Params) == 0 || x.Params[0] == I32) && len(x.Results) <= 1
-}
+// ErrClosed is what a closed engine answers.
+var ErrClosed = errors.New("the engine is closed")
 
 // Module is a loaded binary, shared by all who loaded the same bytes.
 type Module struct {
-	engine      *Engine
-	loading     *loading
-	hash        string
-	size        int
-	held        *compile.Code   // given back when nothing is left of it
-	code        *rewrite.Module // what runs
-	imports     []rewrite.Func  // what it declares; those of a script are a description
-	custom      []rewrite.Custom
-	compiled    wazero.CompiledModule
-	exports     map[string]Export
+	Binary
+	common      *common
+	subject     call.Subject // of its calls
+	source      instance.Source
+	held        *compile.Code // given back when nothing is left of it
 	birth       Birth
-	resumes     bool         // it exports armature_resume
-	interpreter *interpreter // what runs it; nil: it runs by itself
-	program     Program      // of an interpreter, made with the snapshot
-	dialect     *dialect     // it speaks; nil: the host's own
-	snapshot    *snapshot    // nil when reason says why
-	charged     int64        // bytes, to the engine
+	interpreter *interpreter       // what runs it; nil: it runs by itself
+	dialect     *dialect           // it speaks; nil: the host's own
+	snapshot    *instance.Snapshot // nil when reason says why
+	charged     int64              // bytes, to the engine
 	reason      string
 	pool        *pool
 
+	release func()        // by one of those who loaded it
+	forget  func(*Module) // that is, once nothing is left of it
 	retired sync.Once
 	freed   chan struct{} // closed when nothing is left of it
 }
 
-func newModule(e *Engine, code *compile.Code) *Module {
+func newModule(common *common, code *compile.Code, forget func(*Module)) *Module {
 	m := &Module{
-		engine: e, hash: code.Hash, size: code.Size, held: code, code: &code.Module, reason: strings.Join(code.Unrestorable, "; "),
-		imports: code.Imports, custom: code.Custom, compiled: code.Compiled,
-		exports: map[string]Export{}, pool: newPool(), freed: make(chan struct{}),
+		Binary: call.BinaryOf(code.Hash, code.Size, &code.Module), common: common, held: code,
+		reason: strings.Join(code.Unrestorable, "; "), pool: newPool(), forget: forget, freed: make(chan struct{}),
 	}
-	if e.cfg.Birth != nil {
-		m.birth = *e.cfg.Birth
+	m.source = instance.Source{Runtime: common.rt, Memory: common.memory, Code: &code.Module, Compiled: code.Compiled}
+	m.subject = call.Subject{Host: &common.host, Binary: &m.Binary}
+	if p := common.cfg.Command; p != nil {
+		m.source.Config = p.ModuleConfig
 	} else {
-		m.birth = e.newBirth()
+		_, m.subject.Resumes = m.Export(abi.Resume)
 	}
-	for _, x := range code.Exports {
-		m.exports[x.Name] = Export{x.Name, typesOf(x.Params), typesOf(x.Results)}
+	if common.cfg.Birth != nil {
+		m.birth = *common.cfg.Birth
+	} else {
+		m.birth = newBirth(common.clocks)
 	}
-	_, m.resumes = m.exports[abi.Resume]
-	m.resumes = m.resumes && e.cfg.Command == nil
 	return m
 }
 
-func typesOf(b []byte) []ValueType {
-	var ts []ValueType
-	for _, t := range b {
-		ts = append(ts, ValueType(t))
-	}
-	return ts
-}
+// Release gives a loaded module back. The last one frees it, once the calls
+// that still run have ended.
+func (m *Module) Release() { m.release() }
 
 // retire closes the idle instances and, when the last running call has given
 // its own back, frees the rest.
@@ -98,54 +73,59 @@ func (m *Module) retire() {
 
 func (m *Module) freeWhenEmpty() {
 	<-m.pool.empty
-	m.engine.idle.Give(account.Plugin, m.charged)
+	m.common.idle.Give(account.Plugin, m.charged)
 	m.held.Release()
-	if err := m.snapshot.close(); err != nil {
-		m.engine.log.Error("free a snapshot", "module", m.hash, "err", err)
+	if err := m.snapshot.Close(); err != nil {
+		m.common.cfg.Logger.Error("free a snapshot", "module", m.Hash(), "err", err)
 	}
-	e := m.engine
-	e.mu.Lock()
-	e.closing = slices.DeleteFunc(e.closing, func(c *Module) bool { return c == m })
-	e.mu.Unlock()
+	m.forget(m)
 	close(m.freed)
 }
 
-// Hash is the SHA-256 of the binary, in hexadecimal.
-func (m *Module) Hash() string { return m.hash }
-
-// Imports lists the functions the guest imports, WASI included, in the order it
-// declares them.
-func (m *Module) Imports() []ImportName {
-	names := make([]ImportName, len(m.imports))
-	for i, im := range m.imports {
-		names[i] = ImportName{im.Module, im.Name}
-	}
-	return names
+// drop closes an instance that is in nobody's hands.
+func (m *Module) drop(in *resident) {
+	in.close()
+	m.pool.gone()
 }
 
-// Exports lists the exported functions by name.
-func (m *Module) Exports() []Export {
-	return slices.SortedFunc(maps.Values(m.exports), func(a, b Export) int { return strings.Compare(a.Name, b.Name) })
+// trimIdle has idle instances give their pages back: the longest idle ones that match.
+// If all of it is needed, those are closed that cannot.
+func (m *Module) trimIdle(match func(*resident) bool, all bool) {
+	idle := m.pool.takeIdle(match)
+	kept := idle[:0]
+	for _, in := range idle {
+		if err := in.trim(); err != nil {
+			m.common.cfg.Logger.Warn("give an idle instance's pages back", "module", m.Hash(), "err", err)
+			m.drop(in)
+			continue
+		}
+		if all && in.kept > 0 {
+			m.drop(in)
+			continue
+		}
+		kept = append(kept, in)
+	}
+	for _, in := range m.pool.putBack(kept) {
+		m.drop(in)
+	}
 }
 
 // HasMemory reports whether the module, or the interpreter that runs it, has a memory.
-func (m *Module) HasMemory() bool { return m.code.HasMemory }
+func (m *Module) HasMemory() bool { return m.source.Code.HasMemory }
 
-// Export returns the exported function of that name.
-func (m *Module) Export(name string) (Export, bool) {
-	x, ok := m.exports[name]
-	return x, ok
-}
+// Limits is what a call of the module with limits l gets: the engine's defaults
+// where l says nothing, and never more than its maximum.
+func (m *Module) Limits(l Limits) Limits { return m.common.host.Effective(l) }
 
-// Sections returns the contents of the custom sections of that name.
-func (m *Module) Sections(name string) [][]byte {
-	var all [][]byte
-	for _, s := range m.custom {
-		if s.Name == name {
-			all = append(all, s.Data)
-		}
+// Birth is what this module was told while it initialised itself.
+func (m *Module) Birth() Birth { return m.birth }
+
+// Dialect is the name of the dialect the module speaks; empty: the host's own.
+func (m *Module) Dialect() string {
+	if m.dialect == nil {
+		return ""
 	}
-	return all
+	return m.dialect.Name()
 }
 
 // Pristine reports whether calls start from a snapshot in a reused instance.
@@ -167,11 +147,8 @@ type Info struct {
 // Inspect describes the module.
 func (m *Module) Inspect() Info {
 	info := Info{
-		Hash: m.hash, Size: m.size, Imports: m.Imports(), Exports: m.Exports(),
-		Pristine: m.reason == "", Reason: m.reason,
-	}
-	if m.snapshot != nil && m.snapshot.image != nil {
-		info.SnapshotBytes = m.snapshot.image.Size()
+		Hash: m.Hash(), Size: m.Size(), Imports: m.Imports(), Exports: m.Exports(),
+		Pristine: m.reason == "", Reason: m.reason, SnapshotBytes: m.snapshot.Size(),
 	}
 	info.Idle, info.Live = m.pool.count()
 	return info

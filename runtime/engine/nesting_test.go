@@ -9,11 +9,11 @@ import (
 	"armature/runtime/wasmtest"
 )
 
-// nested is a host function that calls an export of the same module, in an
-// instance of its own.
-func nested(err *error) engine.Import {
+// nested is a host function that calls an export of a module, in an instance of its
+// own.
+func nested(m **engine.Module, err *error) engine.Import {
 	return engine.Import{Module: "host", Name: "nest", Fn: func(c *engine.Call, _ []uint64) {
-		_, *err = c.Module().Call(c.Context(), &engine.Call{Export: c.State.(string), State: c.State, Parent: c})
+		_, *err = (*m).Call(c.Context(), &engine.Call{Export: c.State.(string), State: c.State, Parent: c})
 		if *err != nil {
 			c.Abort(*err)
 		}
@@ -28,12 +28,13 @@ const nestingGuest = `(module (import "host" "nest" (func $nest))
 
 func TestNestedCallsShareTheBudget(t *testing.T) {
 	var inner error
-	e := newEngine(t, engine.Config{Imports: []engine.Import{nested(&inner)}})
+	var m *engine.Module
+	e := newEngine(t, engine.Config{Imports: []engine.Import{nested(&m, &inner)}})
 	wasm, err := wasmtest.Assemble(nestingGuest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := load(t, e, wasm)
+	m = load(t, e, wasm)
 
 	alone, err := m.Call(t.Context(), &engine.Call{Export: "work"})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // whose pages are in the caches.
 type pool struct {
 	mu     sync.Mutex
-	idle   []*instance // the longest idle first
+	idle   []*resident // the longest idle first
 	live   int         // instances that exist, idle or not
 	closed bool
 	empty  chan struct{} // closed when the pool is and no instance lives
@@ -19,7 +19,7 @@ func newPool() *pool { return &pool{empty: make(chan struct{})} }
 
 // get takes an idle instance. Without one it counts a new one, which the caller
 // makes. It reports false when the pool is closed.
-func (p *pool) get() (in *instance, ok bool) {
+func (p *pool) get() (in *resident, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -36,7 +36,7 @@ func (p *pool) get() (in *instance, ok bool) {
 }
 
 // add counts an instance in that was made without get, and takes it.
-func (p *pool) add(in *instance, now time.Time) bool {
+func (p *pool) add(in *resident, now time.Time) bool {
 	p.mu.Lock()
 	p.live++
 	p.mu.Unlock()
@@ -45,7 +45,7 @@ func (p *pool) add(in *instance, now time.Time) bool {
 
 // put takes an instance back; false if the pool is closed and the caller must
 // close the instance.
-func (p *pool) put(in *instance, now time.Time) bool {
+func (p *pool) put(in *resident, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -80,7 +80,7 @@ func (p *pool) signal() {
 
 // close lets no instance out any more and returns the idle ones, which the
 // caller closes.
-func (p *pool) close() []*instance {
+func (p *pool) close() []*resident {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -95,14 +95,14 @@ func (p *pool) close() []*instance {
 
 // takeIdle removes the instances that match; they all come before the first
 // that does not, since idle times are in order.
-func (p *pool) takeIdle(match func(*instance) bool) []*instance {
+func (p *pool) takeIdle(match func(*resident) bool) []*resident {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
 	for n < len(p.idle) && match(p.idle[n]) {
 		n++
 	}
-	taken := append([]*instance(nil), p.idle[:n]...)
+	taken := append([]*resident(nil), p.idle[:n]...)
 	rest := copy(p.idle, p.idle[n:])
 	clear(p.idle[rest:])
 	p.idle = p.idle[:rest]
@@ -111,7 +111,7 @@ func (p *pool) takeIdle(match func(*instance) bool) []*instance {
 
 // putBack returns instances got from takeIdle to the bottom; those the closed
 // pool does not take are returned.
-func (p *pool) putBack(ins []*instance) []*instance {
+func (p *pool) putBack(ins []*resident) []*resident {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {

@@ -2,132 +2,73 @@ package engine
 
 import (
 	"context"
-	"errors"
+	"time"
 
-	"armature/runtime/abi"
+	"armature/runtime/engine/internal/call"
 )
 
 // Call runs one exported function from the module's initial state. Except for
 // a misuse of Call itself, the error is an *Error.
-func (m *Module) Call(ctx context.Context, c *Call) (Usage, error) {
-	if err := m.call(ctx, c); err != nil {
-		return c.usage, err
-	}
-	return c.usage, nil
-}
-
-func (m *Module) call(ctx context.Context, c *Call) error {
-	x, ok := m.exports[c.Export]
+func (m *Module) Call(ctx context.Context, c *Call) (usage Usage, err error) {
+	x, ok := m.Export(c.Export)
 	if !ok || !x.Callable() {
-		return &Error{Reason: BadExport, Export: c.Export, Detail: "the module has no callable function of this name"}
+		return usage, &Error{Reason: BadExport, Export: c.Export, Detail: "the module has no callable function of this name"}
 	}
-	c.begin(ctx, m)
-	defer c.end()
-	if c.nesting > maxNesting {
-		return &Error{Reason: TooDeep, Export: c.Export, Detail: "calls between modules are nested too deep"}
+	refused := call.Begin(ctx, c, &m.subject)
+	fresh, pages := false, 0
+	defer func() {
+		usage = call.End(c)
+		usage.Fresh, usage.ResetPages = fresh, pages
+	}()
+	if refused != nil {
+		return usage, refused
 	}
-	in, err := m.acquire(ctx, c)
+	in, prepaid, err := m.acquire(ctx, c, &fresh)
 	if err != nil {
-		return c.unstarted(err)
+		return usage, call.Unstarted(c, err)
 	}
-	if in.mem != nil && uint64(in.mem.Size()) > c.limits.Memory {
-		m.release(in, c, false)
-		return &Error{Reason: OutOfMemory, Export: c.Export, Detail: "the module starts with more memory than the call may have"}
-	}
-	if in.mem != nil && !c.take(uint64(in.mem.Size())) {
-		m.release(in, c, false)
-		return c.unstarted(c.short)
-	}
-	in.begin(c)
-	failed := in.serve(c, len(x.Results) > 0)
-	failed = c.shortened(failed)
-	in.account(c)
-	m.release(in, c, failed != nil && failed.Reason == HostPanic)
+	failed := call.Serve(c, in.Instance, prepaid, len(x.Results) > 0)
+	pages = m.giveBack(in, call.Started(c), failed != nil && failed.Reason == HostPanic)
 	if failed != nil {
-		return failed
+		return usage, failed
 	}
-	return nil
+	return usage, nil
 }
 
-// serve runs the guest.
-func (in *instance) serve(c *Call, returns bool) *Error {
-	if in.module.program != nil {
-		return in.interpret(c)
-	}
-	if in.module.resumes {
-		if err := in.run(abi.Resume, 0); err != nil {
-			return err
-		}
-	}
-	if in.kernel != nil {
-		return in.serveKernel(c, returns)
-	}
-	if err := in.run(c.Export, c.Arg); err != nil {
-		return err
-	}
-	if returns {
-		c.Result = in.stack[0]
-	}
-	return nil
-}
-
-// acquire takes an idle instance or makes one.
-func (m *Module) acquire(ctx context.Context, c *Call) (*instance, error) {
+// acquire takes an idle instance or makes one, for which c then has paid some fuel.
+func (m *Module) acquire(ctx context.Context, c *Call, fresh *bool) (in *resident, prepaid uint64, err error) {
 	in, ok := m.pool.get()
 	if !ok {
-		return nil, ErrClosed
+		return nil, 0, ErrClosed
 	}
 	if in != nil {
-		return in, nil
+		return in, 0, nil
 	}
-	c.usage.Fresh = true
-	var err error
+	*fresh = true
 	if m.snapshot != nil {
-		in, err = m.newInstance(ctx, m.snapshot)
+		in, err = m.newInstance(ctx)
 	} else {
-		in, c.prepaid, err = m.newInitialised(ctx, &Call{Limits: c.limits, Party: c.turn.party})
+		in, prepaid, err = m.newInitialised(ctx, call.WarmFor(c))
 	}
 	if err != nil {
 		m.pool.gone()
 	}
-	return in, err
+	return in, prepaid, err
 }
 
-// release resets an instance for the next call. One that cannot be reset, or
-// whose state is in doubt, is closed.
-func (m *Module) release(in *instance, c *Call, doubtful bool) {
-	if in.snapshot == nil || doubtful {
+// giveBack resets an instance for the next call, and returns how many pages that took.
+// One that cannot be reset, or whose state is in doubt, is closed.
+func (m *Module) giveBack(in *resident, now time.Time, doubtful bool) (pages int) {
+	if in.Snapshot() == nil || doubtful {
 		m.drop(in)
-		return
+		return 0
 	}
-	pages, err := in.reset()
-	c.usage.ResetPages = pages
+	pages, ok, err := in.Reset()
 	if err != nil {
-		m.engine.log.Error("reset an instance", "module", m.hash, "err", err)
-		m.drop(in)
-		return
+		m.common.cfg.Logger.Error("reset an instance", "module", m.Hash(), "err", err)
 	}
-	if in.kernel != nil && !in.kernel.Reset() {
-		m.drop(in)
-		return
-	}
-	if !in.keep() || !m.pool.put(in, c.started) { // near enough, and one reading of the clock less
+	if err != nil || !ok || !in.keep() || !m.pool.put(in, now) { // near enough, and one reading of the clock less
 		m.drop(in)
 	}
-}
-
-// drop closes an instance that is in nobody's hands.
-func (m *Module) drop(in *instance) {
-	in.close()
-	m.pool.gone()
-}
-
-// unstarted is the error of a call that found no instance.
-func (c *Call) unstarted(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
-		e.Export = c.Export
-		return e
-	}
-	return &Error{Reason: Unavailable, Export: c.Export, Err: err}
+	return pages
 }

@@ -51,7 +51,7 @@ func (k *kernel) Freeze() {
 }
 
 // Clone implements engine.Kernel.
-func (k *kernel) Clone(w *engine.Window) engine.Kernel {
+func (k *kernel) Clone(w *engine.Window) engine.KernelState {
 	c := newKernel(w)
 	c.frozen, c.arena.frozen = k.frozen, k.arena.frozen
 	c.Reset()

@@ -81,6 +81,7 @@ func (st *State) callOut(name string, dst []byte, in *outgoing, send func(*HTTPR
 		}
 		st.call.Tx.SideEffects().Trial().Spend()
 	}
+	st.identify(r)
 	answer, err := send(r)
 	if err != nil {
 		return nil, err
@@ -123,6 +124,25 @@ func (st *State) countFetch(name string) error {
 		}
 	}
 	return nil
+}
+
+// identify tells a server that a deferred call, which may be tried again, asks for the
+// same thing (the header Idempotency-Key of draft-ietf-httpapi-idempotency-key-header),
+// unless the guest does so itself.
+func (st *State) identify(r *HTTPRequest) {
+	if st.call.Key == "" {
+		return
+	}
+	outermost := st
+	for outermost.outer != nil {
+		outermost = outermost.outer
+	}
+	for name := range r.Header {
+		if strings.EqualFold(name, "Idempotency-Key") {
+			return
+		}
+	}
+	r.Header["Idempotency-Key"] = []string{st.call.Key + "-" + strconv.Itoa(outermost.fetched)}
 }
 
 func appendResponse(dst []byte, r *HTTPResponse) []byte {

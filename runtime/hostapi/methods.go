@@ -42,9 +42,3 @@ func methodCall(ctx context.Context, st *State, dst, request []byte) ([]byte, er
 	}
 	return append(dst, res.Message...), nil
 }
-
-// enqueue is in the contract for a server with a queue of jobs, which this one has
-// not.
-func enqueue(context.Context, *State, []byte, []byte) ([]byte, error) {
-	return nil, missing(abi.Enqueue)
-}

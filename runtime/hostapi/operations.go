@@ -27,4 +27,5 @@ var operations = withGrants([]capability{
 	{name: abi.Respond, run: respond, free: true},
 	{name: abi.Tell, run: tell, free: true},
 	{name: abi.Enqueue, run: enqueue},
+	{name: abi.Publish, run: publish},
 })

@@ -33,6 +33,10 @@ func requestGet(_ context.Context, st *State, dst, _ []byte) ([]byte, error) {
 	member("method", r.Method)
 	member("path", r.Path)
 	member("query", r.RawQuery)
+	if r.Route != "" {
+		member("route", r.Route)
+		member("base", r.Base)
+	}
 	dst = append(dst, `"headers":{`...)
 	header := r.Header()
 	for _, name := range slices.Sorted(maps.Keys(header)) {
@@ -64,12 +68,16 @@ func respond(_ context.Context, st *State, dst, request []byte) ([]byte, error) 
 		Headers map[string]string `json:"headers"`
 		Body    string            `json:"body"`
 		Base64  []byte            `json:"body_base64"`
+		HTML    string            `json:"html"`
 	}
 	if err := decode(abi.Respond, request, &in); err != nil {
 		return nil, err
 	}
 	if st.call.Request == nil {
 		return nil, noRequest()
+	}
+	if in.Status == 0 {
+		in.Status = http.StatusOK
 	}
 	if in.Status < 200 || in.Status > 599 {
 		return nil, fault.Invalid("", "%s: the status %d is not between 200 and 599", abi.Respond, in.Status)
@@ -82,8 +90,12 @@ func respond(_ context.Context, st *State, dst, request []byte) ([]byte, error) 
 		header.Set(name, value)
 	}
 	body := in.Base64
-	if in.Body != "" {
+	switch {
+	case in.Body != "":
 		body = []byte(in.Body)
+	case in.HTML != "":
+		body = []byte(in.HTML)
+		header.Set("Content-Type", "text/html; charset=utf-8")
 	}
 	st.call.Reply = &method.Reply{Status: in.Status, Header: header, Body: body}
 	return append(dst, "null"...), nil

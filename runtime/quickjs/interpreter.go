@@ -119,7 +119,7 @@ func (q *Interpreter) Boot(c *engine.Call) (engine.Program, error) {
 
 // section is the one custom section of that name.
 func section(c *engine.Call, name string) ([]byte, bool) {
-	all := c.Module().Sections(name)
+	all := c.Binary().Sections(name)
 	if len(all) != 1 {
 		return nil, false
 	}
@@ -162,7 +162,7 @@ func (p *program) evaluate(v vm, library uint64, script []byte) (uint64, error) 
 // each as a value to call by.
 func (p *program) exports(v vm, c *engine.Call) (array uint64, err error) {
 	array = v.do("qjs_new_array")
-	for i, x := range c.Module().Exports() {
+	for i, x := range c.Binary().Exports() {
 		name := v.do("qjs_new_string", v.text(x.Name), uint64(len(x.Name)))
 		p.names[x.Name] = name
 		v.do("qjs_set_prop_uint32", array, uint64(i), name)

@@ -104,7 +104,7 @@ func TestEventsAreThoseOfDocuments(t *testing.T) {
 		document.BeforeInsert, document.BeforeValidate, document.Validate, document.BeforeSave,
 		document.AfterInsert, document.OnUpdate, document.OnChange, document.BeforeSubmit, document.OnSubmit,
 		document.BeforeUpdateAfterSubmit, document.OnUpdateAfterSubmit, document.BeforeCancel, document.OnCancel,
-		document.OnTrash, document.AfterDelete,
+		document.OnTrash, document.AfterDelete, document.AfterCommit,
 	}
 	if !slices.Equal(events, abi.Events()) {
 		t.Errorf("the contract's events are %v, those of documents %v", abi.Events(), events)

@@ -75,7 +75,7 @@ func TestSchemaIsTheServers(t *testing.T) {
 			t.Errorf("limits.%s: %d is not the most the server takes", name, limit.Maximum)
 		}
 	}
-	grants := append(manifest.Grantable(), manifest.Elevated, manifest.Platform, manifest.KV)
+	grants := append(manifest.Grantable(), manifest.Elevated, manifest.Platform, manifest.SameOrigin, manifest.KV, manifest.ByClock)
 	for _, field := range []string{"grants", "optional_grants"} {
 		words, _, _ := strings.Cut(strings.TrimPrefix(s.Properties[field].Items.Pattern, "^("), "|resource:")
 		if got := strings.Split(words, "|"); !slices.Equal(got, grants) {

@@ -200,18 +200,19 @@
  * Tells of the HTTP request that made the call, without its credentials.
  *
  * Request: an empty object.
- * Answer: an object with method, path, query, headers, body, body_base64.
+ * Answer: an object with method, path, query, headers, body, body_base64, route, base.
  * Errors: NotFound: the call did not come by HTTP.
  */
 @external("armature1", "request_get") declare function hostRequestGet(p: usize, n: i32, out: usize, cap: i32): i32;
 
 /**
- * Answers the HTTP request that made the call with bytes of the plugin's own instead of the
- * method's result, once the method has returned.
+ * Answers the HTTP request that made the call with a page or bytes of the plugin's own instead of
+ * the method's result, once the method has returned.
  *
  * Request: status, 200 to 599; 200 without it (may be missing); headers, some headers are allowed
  * only (may be missing); body, the body, if it is text (may be missing); body_base64, the body, if
- * it is bytes: standard base64 with padding (may be missing).
+ * it is bytes: standard base64 with padding (may be missing); html, the body, if it is a page: its
+ * content-type is that of HTML (may be missing).
  * Answer: null.
  * Errors: Validation: status or header not allowed; NotFound: the call did not come by HTTP.
  */
@@ -233,13 +234,39 @@
 @external("armature1", "tell") declare function hostTell(p: usize, n: i32, out: usize, cap: i32): i32;
 
 /**
- * Has a method run later, as the same caller, if the request's transaction is committed.
+ * Has a method run later, as the same caller, if the request's transaction is committed. It is
+ * called with POST, outside of a transaction until it first writes; what it writes happens once,
+ * what it asks other servers for at least once, with the header `Idempotency-Key`. A call that
+ * fails is tried again, later each time, until its attempts are used up. A method that answers
+ * `{"next": cursor}` is called again, in a step of its own, with its arguments and `cursor`.
+ * `unique`: while a call with the same key of this plugin waits or runs, there is no other, and the
+ * answer is that one's id. Who enqueued it narrows it: what the caller, the token and the plugin
+ * may not do any more when it runs, it may not. In a GET nothing is enqueued and the id is empty.
  *
- * Request: method, the method's dotted path; args, its arguments (may be missing).
+ * Request: method, the method's dotted path; args, its arguments, at most 65536 bytes of JSON (may
+ * be missing); delay_s, not before so many seconds have passed (may be missing); run_at, not before
+ * this time, with its zone (RFC 3339) (may be missing); unique, a key of 1 to 140 bytes (may be
+ * missing); attempts, how often it is tried, 1 to 25; 8 without it (may be missing).
  * Answer: an object with job.
- * Errors: NotFound; Permission.
+ * Errors: NotFound: there is no such method; Permission; Validation: arguments that are too long,
+ * and too many jobs that wait (QuotaExceededError).
  */
 @external("armature1", "enqueue") declare function hostEnqueue(p: usize, n: i32, out: usize, cap: i32): i32;
+
+/**
+ * Tells those who follow a method over `GET /api/live` something, once the request's transaction is
+ * committed. The topic is the path of a method of the plugin's own, and who may call that may
+ * follow it: whether they may is asked when they are told. With `user` that user alone is told. Who
+ * comes later is not told. In a GET nothing is published.
+ *
+ * Request: topic, the path of a method of the plugin's own; data, what is told: any JSON of at most
+ * 65536 bytes (may be missing); user, the one user who is told; without it all who may call the
+ * method (may be missing).
+ * Answer: null.
+ * Errors: NotFound: there is no such method; Permission: the method is none of the plugin's own;
+ * Validation: data that is too long.
+ */
+@external("armature1", "publish") declare function hostPublish(p: usize, n: i32, out: usize, cap: i32): i32;
 
 /** The kind of an error; the HTTP status follows from it. */
 export enum Kind {
@@ -1088,8 +1115,8 @@ export class ConnectedRequestAnswer {
 
 /**
  * What request_get is asked. Tells of the HTTP request that made the call, without its credentials.
- * Answer: an object with method, path, query, headers, body, body_base64. Errors: NotFound: the
- * call did not come by HTTP.
+ * Answer: an object with method, path, query, headers, body, body_base64, route, base. Errors:
+ * NotFound: the call did not come by HTTP.
  */
 export class RequestGetRequest {
 
@@ -1113,6 +1140,8 @@ export class RequestGetAnswer {
   headers: Value;
   body: string;
   body_base64: string;
+  route: string; // the route of the manifest that the request came by; without it, it came by the method's path
+  base: string; // where the plugin's pages are, for links to them: empty, or a path that does not end in a slash
 
   constructor(answer: Value) {
     this.method = answer.text("method");
@@ -1121,12 +1150,14 @@ export class RequestGetAnswer {
     this.headers = answer.get("headers");
     this.body = answer.text("body");
     this.body_base64 = answer.text("body_base64");
+    this.route = answer.text("route");
+    this.base = answer.text("base");
   }
 }
 
 /**
- * What respond is asked. Answers the HTTP request that made the call with bytes of the plugin's own
- * instead of the method's result, once the method has returned.
+ * What respond is asked. Answers the HTTP request that made the call with a page or bytes of the
+ * plugin's own instead of the method's result, once the method has returned.
  * Answer: null. Errors: Validation: status or header not allowed; NotFound: the call did not come
  * by HTTP.
  */
@@ -1139,6 +1170,8 @@ export class RespondRequest {
   body: string = "";
   /** The body, if it is bytes: standard base64 with padding; may be missing. */
   body_base64: string = "";
+  /** The body, if it is a page: its content-type is that of HTML; may be missing. */
+  html: string = "";
 
   constructor() {}
 
@@ -1149,6 +1182,7 @@ export class RespondRequest {
     if (this.headers.type != Type.Null) request.set("headers", this.headers);
     if (this.body.length > 0) request.set("body", this.body);
     if (this.body_base64.length > 0) request.set("body_base64", this.body_base64);
+    if (this.html.length > 0) request.set("html", this.html);
     return request;
   }
 
@@ -1188,12 +1222,28 @@ export class TellRequest {
 
 /**
  * What enqueue is asked. Has a method run later, as the same caller, if the request's transaction
- * is committed.
- * Answer: an object with job. Errors: NotFound; Permission.
+ * is committed. It is called with POST, outside of a transaction until it first writes; what it
+ * writes happens once, what it asks other servers for at least once, with the header
+ * `Idempotency-Key`. A call that fails is tried again, later each time, until its attempts are used
+ * up. A method that answers `{"next": cursor}` is called again, in a step of its own, with its
+ * arguments and `cursor`. `unique`: while a call with the same key of this plugin waits or runs,
+ * there is no other, and the answer is that one's id. Who enqueued it narrows it: what the caller,
+ * the token and the plugin may not do any more when it runs, it may not. In a GET nothing is
+ * enqueued and the id is empty.
+ * Answer: an object with job. Errors: NotFound: there is no such method; Permission; Validation:
+ * arguments that are too long, and too many jobs that wait (QuotaExceededError).
  */
 export class EnqueueRequest {
-  /** Its arguments; may be missing. */
+  /** Its arguments, at most 65536 bytes of JSON; may be missing. */
   args: Value = new Value();
+  /** Not before so many seconds have passed; may be missing. */
+  delay_s: i64 = 0;
+  /** Not before this time, with its zone (RFC 3339); may be missing. */
+  run_at: string = "";
+  /** A key of 1 to 140 bytes; may be missing. */
+  unique: string = "";
+  /** How often it is tried, 1 to 25; 8 without it; may be missing. */
+  attempts: i64 = 0;
 
   constructor(public method: string) {}
 
@@ -1202,6 +1252,10 @@ export class EnqueueRequest {
     const request = Value.object();
     request.set("method", this.method);
     if (this.args.type != Type.Null) request.set("args", this.args);
+    if (this.delay_s != 0) request.set("delay_s", this.delay_s);
+    if (this.run_at.length > 0) request.set("run_at", this.run_at);
+    if (this.unique.length > 0) request.set("unique", this.unique);
+    if (this.attempts != 0) request.set("attempts", this.attempts);
     return request;
   }
 
@@ -1216,6 +1270,35 @@ export class EnqueueAnswer {
   constructor(answer: Value) {
     this.job = answer.text("job");
   }
+}
+
+/**
+ * What publish is asked. Tells those who follow a method over `GET /api/live` something, once the
+ * request's transaction is committed. The topic is the path of a method of the plugin's own, and
+ * who may call that may follow it: whether they may is asked when they are told. With `user` that
+ * user alone is told. Who comes later is not told. In a GET nothing is published.
+ * Answer: null. Errors: NotFound: there is no such method; Permission: the method is none of the
+ * plugin's own; Validation: data that is too long.
+ */
+export class PublishRequest {
+  /** What is told: any JSON of at most 65536 bytes; may be missing. */
+  data: Value = new Value();
+  /** The one user who is told; without it all who may call the method; may be missing. */
+  user: string = "";
+
+  constructor(public topic: string) {}
+
+  /** The request as JSON. */
+  toValue(): Value {
+    const request = Value.object();
+    request.set("topic", this.topic);
+    if (this.data.type != Type.Null) request.set("data", this.data);
+    if (this.user.length > 0) request.set("user", this.user);
+    return request;
+  }
+
+  /** Sends the request. */
+  ask(): Result { return ask(hostPublish, this.toValue()); }
 }
 // end generated: requests
 

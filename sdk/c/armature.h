@@ -203,17 +203,18 @@ AM_CAPABILITY(connected_request);
  * Tells of the HTTP request that made the call, without its credentials.
  *
  * Request: an empty object.
- * Answer: an object with method, path, query, headers, body, body_base64.
+ * Answer: an object with method, path, query, headers, body, body_base64, route, base.
  * Errors: NotFound: the call did not come by HTTP. */
 AM_CAPABILITY(request_get);
 
 /*
- * Answers the HTTP request that made the call with bytes of the plugin's own instead of the
- * method's result, once the method has returned.
+ * Answers the HTTP request that made the call with a page or bytes of the plugin's own instead of
+ * the method's result, once the method has returned.
  *
  * Request: status, 200 to 599; 200 without it (may be missing); headers, some headers are allowed
  * only (may be missing); body, the body, if it is text (may be missing); body_base64, the body, if
- * it is bytes: standard base64 with padding (may be missing).
+ * it is bytes: standard base64 with padding (may be missing); html, the body, if it is a page: its
+ * content-type is that of HTML (may be missing).
  * Answer: null.
  * Errors: Validation: status or header not allowed; NotFound: the call did not come by HTTP. */
 AM_CAPABILITY(respond);
@@ -233,12 +234,37 @@ AM_CAPABILITY(respond);
 AM_CAPABILITY(tell);
 
 /*
- * Has a method run later, as the same caller, if the request's transaction is committed.
+ * Has a method run later, as the same caller, if the request's transaction is committed. It is
+ * called with POST, outside of a transaction until it first writes; what it writes happens once,
+ * what it asks other servers for at least once, with the header `Idempotency-Key`. A call that
+ * fails is tried again, later each time, until its attempts are used up. A method that answers
+ * `{"next": cursor}` is called again, in a step of its own, with its arguments and `cursor`.
+ * `unique`: while a call with the same key of this plugin waits or runs, there is no other, and the
+ * answer is that one's id. Who enqueued it narrows it: what the caller, the token and the plugin
+ * may not do any more when it runs, it may not. In a GET nothing is enqueued and the id is empty.
  *
- * Request: method, the method's dotted path; args, its arguments (may be missing).
+ * Request: method, the method's dotted path; args, its arguments, at most 65536 bytes of JSON (may
+ * be missing); delay_s, not before so many seconds have passed (may be missing); run_at, not before
+ * this time, with its zone (RFC 3339) (may be missing); unique, a key of 1 to 140 bytes (may be
+ * missing); attempts, how often it is tried, 1 to 25; 8 without it (may be missing).
  * Answer: an object with job.
- * Errors: NotFound; Permission. */
+ * Errors: NotFound: there is no such method; Permission; Validation: arguments that are too long,
+ * and too many jobs that wait (QuotaExceededError). */
 AM_CAPABILITY(enqueue);
+
+/*
+ * Tells those who follow a method over `GET /api/live` something, once the request's transaction is
+ * committed. The topic is the path of a method of the plugin's own, and who may call that may
+ * follow it: whether they may is asked when they are told. With `user` that user alone is told. Who
+ * comes later is not told. In a GET nothing is published.
+ *
+ * Request: topic, the path of a method of the plugin's own; data, what is told: any JSON of at most
+ * 65536 bytes (may be missing); user, the one user who is told; without it all who may call the
+ * method (may be missing).
+ * Answer: null.
+ * Errors: NotFound: there is no such method; Permission: the method is none of the plugin's own;
+ * Validation: data that is too long. */
+AM_CAPABILITY(publish);
 
 /* The kinds of errors, with the HTTP status that follows from each. */
 enum {
@@ -1144,8 +1170,8 @@ AM_FN am_connected_request_answer am_read_connected_request(am_val v) {
 /*
  * am_request_get_request is what request_get is asked. Tells of the HTTP request that made the
  * call, without its credentials.
- * Answer: an object with method, path, query, headers, body, body_base64. Errors: NotFound: the
- * call did not come by HTTP. */
+ * Answer: an object with method, path, query, headers, body, body_base64, route, base. Errors:
+ * NotFound: the call did not come by HTTP. */
 typedef struct {
   int none; /* nothing */
 } am_request_get_request;
@@ -1163,6 +1189,8 @@ typedef struct {
   am_val headers;
   am_str body;
   am_str body_base64;
+  am_str route; /* the route of the manifest that the request came by; without it, it came by the method's path */
+  am_str base; /* where the plugin's pages are, for links to them: empty, or a path that does not end in a slash */
 } am_request_get_answer;
 
 AM_FN am_request_get_answer am_read_request_get(am_val v) {
@@ -1173,12 +1201,14 @@ AM_FN am_request_get_answer am_read_request_get(am_val v) {
   a.headers = am_get(v, "headers");
   a.body = am_get_text(v, "body");
   a.body_base64 = am_get_text(v, "body_base64");
+  a.route = am_get_text(v, "route");
+  a.base = am_get_text(v, "base");
   return a;
 }
 
 /*
- * am_respond_request is what respond is asked. Answers the HTTP request that made the call with
- * bytes of the plugin's own instead of the method's result, once the method has returned.
+ * am_respond_request is what respond is asked. Answers the HTTP request that made the call with a
+ * page or bytes of the plugin's own instead of the method's result, once the method has returned.
  * Answer: null. Errors: Validation: status or header not allowed; NotFound: the call did not come
  * by HTTP. */
 typedef struct {
@@ -1186,6 +1216,7 @@ typedef struct {
   am_val headers; /* some headers are allowed only; may be missing */
   am_str body; /* the body, if it is text; may be missing */
   am_str body_base64; /* the body, if it is bytes: standard base64 with padding; may be missing */
+  am_str html; /* the body, if it is a page: its content-type is that of HTML; may be missing */
 } am_respond_request;
 
 AM_FN am_result am_ask_respond(am_respond_request r) {
@@ -1194,6 +1225,7 @@ AM_FN am_result am_ask_respond(am_respond_request r) {
   if (am_has(r.headers)) am_set(&j, "headers", r.headers);
   if (r.body.n) am_set_text(&j, "body", r.body);
   if (r.body_base64.n) am_set_text(&j, "body_base64", r.body_base64);
+  if (r.html.n) am_set_text(&j, "html", r.html);
   return am_ask(am_host_respond, am_done(&j));
 }
 
@@ -1221,17 +1253,33 @@ AM_FN am_result am_ask_tell(am_tell_request r) {
 
 /*
  * am_enqueue_request is what enqueue is asked. Has a method run later, as the same caller, if the
- * request's transaction is committed.
- * Answer: an object with job. Errors: NotFound; Permission. */
+ * request's transaction is committed. It is called with POST, outside of a transaction until it
+ * first writes; what it writes happens once, what it asks other servers for at least once, with the
+ * header `Idempotency-Key`. A call that fails is tried again, later each time, until its attempts
+ * are used up. A method that answers `{"next": cursor}` is called again, in a step of its own, with
+ * its arguments and `cursor`. `unique`: while a call with the same key of this plugin waits or
+ * runs, there is no other, and the answer is that one's id. Who enqueued it narrows it: what the
+ * caller, the token and the plugin may not do any more when it runs, it may not. In a GET nothing
+ * is enqueued and the id is empty.
+ * Answer: an object with job. Errors: NotFound: there is no such method; Permission; Validation:
+ * arguments that are too long, and too many jobs that wait (QuotaExceededError). */
 typedef struct {
   am_str method; /* the method's dotted path */
-  am_val args; /* its arguments; may be missing */
+  am_val args; /* its arguments, at most 65536 bytes of JSON; may be missing */
+  long long delay_s; /* not before so many seconds have passed; may be missing */
+  am_str run_at; /* not before this time, with its zone (RFC 3339); may be missing */
+  am_str unique; /* a key of 1 to 140 bytes; may be missing */
+  long long attempts; /* how often it is tried, 1 to 25; 8 without it; may be missing */
 } am_enqueue_request;
 
 AM_FN am_result am_ask_enqueue(am_enqueue_request r) {
   am_json j = am_object();
   am_set_text(&j, "method", r.method);
   if (am_has(r.args)) am_set(&j, "args", r.args);
+  if (r.delay_s) am_set_int(&j, "delay_s", r.delay_s);
+  if (r.run_at.n) am_set_text(&j, "run_at", r.run_at);
+  if (r.unique.n) am_set_text(&j, "unique", r.unique);
+  if (r.attempts) am_set_int(&j, "attempts", r.attempts);
   return am_ask(am_host_enqueue, am_done(&j));
 }
 
@@ -1244,6 +1292,27 @@ AM_FN am_enqueue_answer am_read_enqueue(am_val v) {
   am_enqueue_answer a;
   a.job = am_get_text(v, "job");
   return a;
+}
+
+/*
+ * am_publish_request is what publish is asked. Tells those who follow a method over `GET /api/live`
+ * something, once the request's transaction is committed. The topic is the path of a method of the
+ * plugin's own, and who may call that may follow it: whether they may is asked when they are told.
+ * With `user` that user alone is told. Who comes later is not told. In a GET nothing is published.
+ * Answer: null. Errors: NotFound: there is no such method; Permission: the method is none of the
+ * plugin's own; Validation: data that is too long. */
+typedef struct {
+  am_str topic; /* the path of a method of the plugin's own */
+  am_val data; /* what is told: any JSON of at most 65536 bytes; may be missing */
+  am_str user; /* the one user who is told; without it all who may call the method; may be missing */
+} am_publish_request;
+
+AM_FN am_result am_ask_publish(am_publish_request r) {
+  am_json j = am_object();
+  am_set_text(&j, "topic", r.topic);
+  if (am_has(r.data)) am_set(&j, "data", r.data);
+  if (r.user.n) am_set_text(&j, "user", r.user);
+  return am_ask(am_host_publish, am_done(&j));
 }
 /* end generated: requests */
 
@@ -1361,7 +1430,9 @@ AM_FN am_result am_call(am_str method, am_val args) {
 
 /* am_enqueue has a method run once the transaction is committed. */
 AM_FN am_result am_enqueue(am_str method, am_val args) {
-  am_enqueue_request r = {method, args};
+  am_enqueue_request r = {0};
+  r.method = method;
+  r.args = args;
   return am_ask_enqueue(r);
 }
 

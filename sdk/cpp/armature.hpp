@@ -216,16 +216,17 @@ ARMATURE_CAPABILITY(connected_request);
 // Tells of the HTTP request that made the call, without its credentials.
 //
 // Request: an empty object.
-// Answer: an object with method, path, query, headers, body, body_base64.
+// Answer: an object with method, path, query, headers, body, body_base64, route, base.
 // Errors: NotFound: the call did not come by HTTP.
 ARMATURE_CAPABILITY(request_get);
 
-// Answers the HTTP request that made the call with bytes of the plugin's own instead of the
-// method's result, once the method has returned.
+// Answers the HTTP request that made the call with a page or bytes of the plugin's own instead of
+// the method's result, once the method has returned.
 //
 // Request: status, 200 to 599; 200 without it (may be missing); headers, some headers are allowed
 // only (may be missing); body, the body, if it is text (may be missing); body_base64, the body, if
-// it is bytes: standard base64 with padding (may be missing).
+// it is bytes: standard base64 with padding (may be missing); html, the body, if it is a page: its
+// content-type is that of HTML (may be missing).
 // Answer: null.
 // Errors: Validation: status or header not allowed; NotFound: the call did not come by HTTP.
 ARMATURE_CAPABILITY(respond);
@@ -243,12 +244,36 @@ ARMATURE_CAPABILITY(respond);
 // Errors: Validation: no message, one that is too long, another colour.
 ARMATURE_CAPABILITY(tell);
 
-// Has a method run later, as the same caller, if the request's transaction is committed.
+// Has a method run later, as the same caller, if the request's transaction is committed. It is
+// called with POST, outside of a transaction until it first writes; what it writes happens once,
+// what it asks other servers for at least once, with the header `Idempotency-Key`. A call that
+// fails is tried again, later each time, until its attempts are used up. A method that answers
+// `{"next": cursor}` is called again, in a step of its own, with its arguments and `cursor`.
+// `unique`: while a call with the same key of this plugin waits or runs, there is no other, and the
+// answer is that one's id. Who enqueued it narrows it: what the caller, the token and the plugin
+// may not do any more when it runs, it may not. In a GET nothing is enqueued and the id is empty.
 //
-// Request: method, the method's dotted path; args, its arguments (may be missing).
+// Request: method, the method's dotted path; args, its arguments, at most 65536 bytes of JSON (may
+// be missing); delay_s, not before so many seconds have passed (may be missing); run_at, not before
+// this time, with its zone (RFC 3339) (may be missing); unique, a key of 1 to 140 bytes (may be
+// missing); attempts, how often it is tried, 1 to 25; 8 without it (may be missing).
 // Answer: an object with job.
-// Errors: NotFound; Permission.
+// Errors: NotFound: there is no such method; Permission; Validation: arguments that are too long,
+// and too many jobs that wait (QuotaExceededError).
 ARMATURE_CAPABILITY(enqueue);
+
+// Tells those who follow a method over `GET /api/live` something, once the request's transaction is
+// committed. The topic is the path of a method of the plugin's own, and who may call that may
+// follow it: whether they may is asked when they are told. With `user` that user alone is told. Who
+// comes later is not told. In a GET nothing is published.
+//
+// Request: topic, the path of a method of the plugin's own; data, what is told: any JSON of at most
+// 65536 bytes (may be missing); user, the one user who is told; without it all who may call the
+// method (may be missing).
+// Answer: null.
+// Errors: NotFound: there is no such method; Permission: the method is none of the plugin's own;
+// Validation: data that is too long.
+ARMATURE_CAPABILITY(publish);
 }
 // end generated: bindings
 
@@ -910,11 +935,13 @@ struct RequestGetAnswer {
   std::map<std::string, std::string> headers{};
   std::string body{};
   std::string body_base64{};
+  std::string route{};  // the route of the manifest that the request came by; without it, it came by the method's path
+  std::string base{};  // where the plugin's pages are, for links to them: empty, or a path that does not end in a slash
 };
 
 // What request_get is asked. Tells of the HTTP request that made the call, without its credentials.
-// Answer: an object with method, path, query, headers, body, body_base64. Errors: NotFound: the
-// call did not come by HTTP.
+// Answer: an object with method, path, query, headers, body, body_base64, route, base. Errors:
+// NotFound: the call did not come by HTTP.
 struct RequestGet {
 
   // The request as JSON.
@@ -934,12 +961,14 @@ struct RequestGet {
     if (r->has("headers")) r->at("headers").get_to(a.headers);
     a.body = r->text("body");
     a.body_base64 = r->text("body_base64");
+    a.route = r->text("route");
+    a.base = r->text("base");
     return a;
   }
 };
 
-// What respond is asked. Answers the HTTP request that made the call with bytes of the plugin's own
-// instead of the method's result, once the method has returned.
+// What respond is asked. Answers the HTTP request that made the call with a page or bytes of the
+// plugin's own instead of the method's result, once the method has returned.
 // Answer: null. Errors: Validation: status or header not allowed; NotFound: the call did not come
 // by HTTP.
 struct Respond {
@@ -947,6 +976,7 @@ struct Respond {
   std::map<std::string, std::string> headers{};  // some headers are allowed only; may be missing
   std::string body{};  // the body, if it is text; may be missing
   std::string body_base64{};  // the body, if it is bytes: standard base64 with padding; may be missing
+  std::string html{};  // the body, if it is a page: its content-type is that of HTML; may be missing
 
   // The request as JSON.
   json request() const {
@@ -955,6 +985,7 @@ struct Respond {
     if (!headers.empty()) j["headers"] = headers;
     if (!body.empty()) j["body"] = body;
     if (!body_base64.empty()) j["body_base64"] = body_base64;
+    if (!html.empty()) j["html"] = html;
     return j;
   }
 
@@ -993,17 +1024,33 @@ struct EnqueueAnswer {
 };
 
 // What enqueue is asked. Has a method run later, as the same caller, if the request's transaction
-// is committed.
-// Answer: an object with job. Errors: NotFound; Permission.
+// is committed. It is called with POST, outside of a transaction until it first writes; what it
+// writes happens once, what it asks other servers for at least once, with the header
+// `Idempotency-Key`. A call that fails is tried again, later each time, until its attempts are used
+// up. A method that answers `{"next": cursor}` is called again, in a step of its own, with its
+// arguments and `cursor`. `unique`: while a call with the same key of this plugin waits or runs,
+// there is no other, and the answer is that one's id. Who enqueued it narrows it: what the caller,
+// the token and the plugin may not do any more when it runs, it may not. In a GET nothing is
+// enqueued and the id is empty.
+// Answer: an object with job. Errors: NotFound: there is no such method; Permission; Validation:
+// arguments that are too long, and too many jobs that wait (QuotaExceededError).
 struct Enqueue {
   std::string method{};  // the method's dotted path
-  Document args{};  // its arguments; may be missing
+  Document args{};  // its arguments, at most 65536 bytes of JSON; may be missing
+  long long delay_s = 0;  // not before so many seconds have passed; may be missing
+  std::string run_at{};  // not before this time, with its zone (RFC 3339); may be missing
+  std::string unique{};  // a key of 1 to 140 bytes; may be missing
+  long long attempts = 0;  // how often it is tried, 1 to 25; 8 without it; may be missing
 
   // The request as JSON.
   json request() const {
     json j = json::object();
     j["method"] = method;
     if (!args.fields.empty()) j["args"] = args;
+    if (delay_s != 0) j["delay_s"] = delay_s;
+    if (!run_at.empty()) j["run_at"] = run_at;
+    if (!unique.empty()) j["unique"] = unique;
+    if (attempts != 0) j["attempts"] = attempts;
     return j;
   }
 
@@ -1015,6 +1062,30 @@ struct Enqueue {
     a.job = r->text("job");
     return a;
   }
+};
+
+// What publish is asked. Tells those who follow a method over `GET /api/live` something, once the
+// request's transaction is committed. The topic is the path of a method of the plugin's own, and
+// who may call that may follow it: whether they may is asked when they are told. With `user` that
+// user alone is told. Who comes later is not told. In a GET nothing is published.
+// Answer: null. Errors: NotFound: there is no such method; Permission: the method is none of the
+// plugin's own; Validation: data that is too long.
+struct Publish {
+  std::string topic{};  // the path of a method of the plugin's own
+  json data{};  // what is told: any JSON of at most 65536 bytes; may be missing
+  std::string user{};  // the one user who is told; without it all who may call the method; may be missing
+
+  // The request as JSON.
+  json request() const {
+    json j = json::object();
+    j["topic"] = topic;
+    if (!data.is_null()) j["data"] = data;
+    if (!user.empty()) j["user"] = user;
+    return j;
+  }
+
+  // Sends the request.
+  Result<void> ask() const { return detail::done(detail::ask(armature_publish, request())); }
 };
 
 }  // namespace requests
@@ -1123,7 +1194,10 @@ Result<T> call(std::string_view method, const Document& args = {}) {
 
 // Has a method run once the transaction is committed, and returns the job's id.
 inline Result<std::string> enqueue(std::string_view method, const Document& args = {}) {
-  auto a = requests::Enqueue{std::string(method), args}.ask();
+  requests::Enqueue r;
+  r.method = method;
+  r.args = args;
+  auto a = r.ask();
   if (!a) return a.error();
   return a->job;
 }

@@ -65,6 +65,9 @@ type IncomingRequest struct {
 	Method, Path, Query string
 	Headers             map[string]string // names in lower case; no credentials
 	Body                []byte
+
+	Route string // of the manifest, by which it came; empty: it came by the method's path
+	Base  string // where the plugin's pages are, for links to them; it does not end in a slash
 }
 
 // Request returns the HTTP request that called the method. KindNotFound: the
@@ -75,7 +78,7 @@ func Request() (IncomingRequest, error) {
 		return IncomingRequest{}, err
 	}
 	body, err := bodyBytes(a.Body, a.BodyBase64)
-	return IncomingRequest{a.Method, a.Path, a.Query, a.Headers, body}, err
+	return IncomingRequest{a.Method, a.Path, a.Query, a.Headers, body, a.Route, a.Base}, err
 }
 
 // Respond answers the HTTP request with body as it is, instead of the method's
@@ -84,6 +87,10 @@ func Respond(status int, headers map[string]string, body []byte) error {
 	text, encoded := bodyText(body)
 	return RespondRequest{Status: int64(status), Headers: headers, Body: text, BodyBase64: encoded}.Ask()
 }
+
+// RespondPage answers the HTTP request with a page, instead of the method's result. What
+// comes from people has to be escaped in it, as html/template does.
+func RespondPage(html string) error { return RespondRequest{Status: 200, HTML: html}.Ask() }
 
 // Notice is something to say to the user of the request that is no error.
 type Notice struct {

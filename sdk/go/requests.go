@@ -421,8 +421,8 @@ func (r ConnectedRequestRequest) Ask() (a ConnectedRequestAnswer, err error) {
 // RequestGetRequest is what request_get is asked.
 //
 // Tells of the HTTP request that made the call, without its credentials.
-// Answer: an object with method, path, query, headers, body, body_base64. Errors: NotFound: the
-// call did not come by HTTP.
+// Answer: an object with method, path, query, headers, body, body_base64, route, base. Errors:
+// NotFound: the call did not come by HTTP.
 type RequestGetRequest struct {
 }
 
@@ -434,6 +434,8 @@ type RequestGetAnswer struct {
 	Headers    map[string]string
 	Body       string
 	BodyBase64 string
+	Route      string // the route of the manifest that the request came by; without it, it came by the method's path
+	Base       string // where the plugin's pages are, for links to them: empty, or a path that does not end in a slash
 }
 
 // Ask sends the request.
@@ -447,14 +449,16 @@ func (r RequestGetRequest) Ask() (a RequestGetAnswer, err error) {
 		a.Headers = d.headers("headers")
 		a.Body = d.String("body")
 		a.BodyBase64 = d.String("body_base64")
+		a.Route = d.String("route")
+		a.Base = d.String("base")
 	}
 	return a, err
 }
 
 // RespondRequest is what respond is asked.
 //
-// Answers the HTTP request that made the call with bytes of the plugin's own instead of the
-// method's result, once the method has returned.
+// Answers the HTTP request that made the call with a page or bytes of the plugin's own instead of
+// the method's result, once the method has returned.
 // Answer: null. Errors: Validation: status or header not allowed; NotFound: the call did not come
 // by HTTP.
 type RespondRequest struct {
@@ -462,6 +466,7 @@ type RespondRequest struct {
 	Headers    map[string]string // some headers are allowed only; may be missing
 	Body       string            // the body, if it is text; may be missing
 	BodyBase64 string            // the body, if it is bytes: standard base64 with padding; may be missing
+	HTML       string            // the body, if it is a page: its content-type is that of HTML; may be missing
 }
 
 // Ask sends the request.
@@ -478,6 +483,9 @@ func (r RespondRequest) Ask() error {
 	}
 	if r.BodyBase64 != "" {
 		q.text("body_base64", r.BodyBase64)
+	}
+	if r.HTML != "" {
+		q.text("html", r.HTML)
 	}
 	return q.send(raw.Respond, nil)
 }
@@ -511,11 +519,23 @@ func (r TellRequest) Ask() error {
 
 // EnqueueRequest is what enqueue is asked.
 //
-// Has a method run later, as the same caller, if the request's transaction is committed.
-// Answer: an object with job. Errors: NotFound; Permission.
+// Has a method run later, as the same caller, if the request's transaction is committed. It is
+// called with POST, outside of a transaction until it first writes; what it writes happens once,
+// what it asks other servers for at least once, with the header `Idempotency-Key`. A call that
+// fails is tried again, later each time, until its attempts are used up. A method that answers
+// `{"next": cursor}` is called again, in a step of its own, with its arguments and `cursor`.
+// `unique`: while a call with the same key of this plugin waits or runs, there is no other, and the
+// answer is that one's id. Who enqueued it narrows it: what the caller, the token and the plugin
+// may not do any more when it runs, it may not. In a GET nothing is enqueued and the id is empty.
+// Answer: an object with job. Errors: NotFound: there is no such method; Permission; Validation:
+// arguments that are too long, and too many jobs that wait (QuotaExceededError).
 type EnqueueRequest struct {
-	Method string // the method's dotted path
-	Args   any    // its arguments; may be missing
+	Method       string // the method's dotted path
+	Args         any    // its arguments, at most 65536 bytes of JSON; may be missing
+	DelaySeconds int64  // not before so many seconds have passed; may be missing
+	RunAt        string // not before this time, with its zone (RFC 3339); may be missing
+	Unique       string // a key of 1 to 140 bytes; may be missing
+	Attempts     int64  // how often it is tried, 1 to 25; 8 without it; may be missing
 }
 
 // EnqueueAnswer is what enqueue answers.
@@ -530,9 +550,48 @@ func (r EnqueueRequest) Ask() (a EnqueueAnswer, err error) {
 	if r.Args != nil {
 		q.value("args", r.Args)
 	}
+	if r.DelaySeconds != 0 {
+		q.number("delay_s", r.DelaySeconds)
+	}
+	if r.RunAt != "" {
+		q.text("run_at", r.RunAt)
+	}
+	if r.Unique != "" {
+		q.text("unique", r.Unique)
+	}
+	if r.Attempts != 0 {
+		q.number("attempts", r.Attempts)
+	}
 	var d Doc
 	if err = q.send(raw.Enqueue, &d); err == nil {
 		a.Job = d.String("job")
 	}
 	return a, err
+}
+
+// PublishRequest is what publish is asked.
+//
+// Tells those who follow a method over `GET /api/live` something, once the request's transaction is
+// committed. The topic is the path of a method of the plugin's own, and who may call that may
+// follow it: whether they may is asked when they are told. With `user` that user alone is told. Who
+// comes later is not told. In a GET nothing is published.
+// Answer: null. Errors: NotFound: there is no such method; Permission: the method is none of the
+// plugin's own; Validation: data that is too long.
+type PublishRequest struct {
+	Topic string // the path of a method of the plugin's own
+	Data  any    // what is told: any JSON of at most 65536 bytes; may be missing
+	User  string // the one user who is told; without it all who may call the method; may be missing
+}
+
+// Ask sends the request.
+func (r PublishRequest) Ask() error {
+	q := asking{b: request("{")}
+	q.text("topic", r.Topic)
+	if r.Data != nil {
+		q.value("data", r.Data)
+	}
+	if r.User != "" {
+		q.text("user", r.User)
+	}
+	return q.send(raw.Publish, nil)
 }

@@ -81,7 +81,13 @@ declare const kv: {
 declare function call<T = any>(method: string, args?: object): T;
 
 /** Has a method run later, if the request succeeds; returns the job's id. */
-declare function enqueue(method: string, args?: object): string;
+declare function enqueue(method: string, args?: object, options?: { delay_s?: number; run_at?: string; unique?: string; attempts?: number }): string;
+
+/**
+ * Tells those who follow a method of this plugin (`GET /api/live?topic=...`) something, once what
+ * the call does is kept: all who may call the method, or one user. Needs the grant `publish`.
+ */
+declare function publish(topic: string, data?: unknown, options?: { user?: string }): void;
 
 /** A setting of the plugin on this site; `otherwise`, or null, if it is not set. */
 declare function config<T = any>(key: string, otherwise?: T): T;
@@ -101,12 +107,22 @@ declare const request: {
   readonly query: URLSearchParams;
   readonly headers: Headers;
   readonly body: string;
+  /** The route of the manifest by which it came; undefined: it came by the method's path. */
+  readonly route?: string;
+  /** Where the plugin's pages are, for links to them; it does not end in a slash. */
+  readonly base: string;
   bytes(): Uint8Array;
   json(): any;
 };
 
-/** Answers the request with bytes of one's own in place of `{"message": ...}`, once the method has returned. */
-declare function respond(answer: { status?: number; headers?: HeadersInit; body?: BodyInit }): void;
+/** Answers the request with a page or bytes of one's own in place of `{"message": ...}`, once the method has returned. */
+declare function respond(answer: { status?: number; headers?: HeadersInit; body?: BodyInit; html?: string | Html }): void;
+
+/** Text that is HTML already. */
+interface Html { toString(): string; }
+
+/** Makes HTML of a template: html`<p>${text}</p>`. What is put in is escaped; HTML, and lists of it, are put in as they are. */
+declare function html(parts: TemplateStringsArray, ...values: unknown[]): Html;
 
 /** Says something to the user of the request beside the answer, if the request succeeds. */
 declare function tell(message: string, options?: { title?: string; indicator?: "blue" | "green" | "orange" | "red" | "yellow" | "gray" }): void;
@@ -395,26 +411,27 @@ interface Capabilities {
    * Tells of the HTTP request that made the call, without its credentials.
    *
    * Request: an empty object.
-   * Answer: an object with method, path, query, headers, body, body_base64.
+   * Answer: an object with method, path, query, headers, body, body_base64, route, base.
    * Errors: NotFound: the call did not come by HTTP.
    */
   request_get: {
     request: { [name: string]: any };
-    answer: { method: string; path: string; query?: string; headers?: { [name: string]: string }; body?: string; body_base64?: string };
+    answer: { method: string; path: string; query?: string; headers?: { [name: string]: string }; body?: string; body_base64?: string; route?: string; base?: string };
   };
 
   /**
-   * Answers the HTTP request that made the call with bytes of the plugin's own instead of the
-   * method's result, once the method has returned.
+   * Answers the HTTP request that made the call with a page or bytes of the plugin's own instead of
+   * the method's result, once the method has returned.
    *
    * Request: status, 200 to 599; 200 without it (may be missing); headers, some headers are allowed
    * only (may be missing); body, the body, if it is text (may be missing); body_base64, the body,
-   * if it is bytes: standard base64 with padding (may be missing).
+   * if it is bytes: standard base64 with padding (may be missing); html, the body, if it is a page:
+   * its content-type is that of HTML (may be missing).
    * Answer: null.
    * Errors: Validation: status or header not allowed; NotFound: the call did not come by HTTP.
    */
   respond: {
-    request: { status?: number; headers?: { [name: string]: string }; body?: string; body_base64?: string };
+    request: { status?: number; headers?: { [name: string]: string }; body?: string; body_base64?: string; html?: string };
     answer: null;
   };
 
@@ -438,15 +455,45 @@ interface Capabilities {
   };
 
   /**
-   * Has a method run later, as the same caller, if the request's transaction is committed.
+   * Has a method run later, as the same caller, if the request's transaction is committed. It is
+   * called with POST, outside of a transaction until it first writes; what it writes happens once,
+   * what it asks other servers for at least once, with the header `Idempotency-Key`. A call that
+   * fails is tried again, later each time, until its attempts are used up. A method that answers
+   * `{"next": cursor}` is called again, in a step of its own, with its arguments and `cursor`.
+   * `unique`: while a call with the same key of this plugin waits or runs, there is no other, and
+   * the answer is that one's id. Who enqueued it narrows it: what the caller, the token and the
+   * plugin may not do any more when it runs, it may not. In a GET nothing is enqueued and the id is
+   * empty.
    *
-   * Request: method, the method's dotted path; args, its arguments (may be missing).
+   * Request: method, the method's dotted path; args, its arguments, at most 65536 bytes of JSON
+   * (may be missing); delay_s, not before so many seconds have passed (may be missing); run_at, not
+   * before this time, with its zone (RFC 3339) (may be missing); unique, a key of 1 to 140 bytes
+   * (may be missing); attempts, how often it is tried, 1 to 25; 8 without it (may be missing).
    * Answer: an object with job.
-   * Errors: NotFound; Permission.
+   * Errors: NotFound: there is no such method; Permission; Validation: arguments that are too long,
+   * and too many jobs that wait (QuotaExceededError).
    */
   enqueue: {
-    request: { method: string; args?: { [name: string]: any } };
+    request: { method: string; args?: { [name: string]: any }; delay_s?: number; run_at?: string; unique?: string; attempts?: number };
     answer: { job: string };
+  };
+
+  /**
+   * Tells those who follow a method over `GET /api/live` something, once the request's transaction
+   * is committed. The topic is the path of a method of the plugin's own, and who may call that may
+   * follow it: whether they may is asked when they are told. With `user` that user alone is told.
+   * Who comes later is not told. In a GET nothing is published.
+   *
+   * Request: topic, the path of a method of the plugin's own; data, what is told: any JSON of at
+   * most 65536 bytes (may be missing); user, the one user who is told; without it all who may call
+   * the method (may be missing).
+   * Answer: null.
+   * Errors: NotFound: there is no such method; Permission: the method is none of the plugin's own;
+   * Validation: data that is too long.
+   */
+  publish: {
+    request: { topic: string; data?: any; user?: string };
+    answer: null;
   };
 }
 // end generated: capabilities

@@ -36,6 +36,10 @@ func TestDeclarations(t *testing.T) {
 		}
 	}
 	for _, path := range examples(t) {
+		if dir := filepath.Dir(path); filepath.Base(dir) == "public" {
+			sources["page/"+filepath.Base(filepath.Dir(dir))+"/"+filepath.Base(path)] = path
+			continue
+		}
 		sources[strings.TrimPrefix(filepath.Ext(path), ".")+"/"+filepath.Base(path)] = path
 	}
 	put(t, filepath.Join(dir, "ts", "readme.ts"), readmeExamples(t))
@@ -53,7 +57,8 @@ func TestDeclarations(t *testing.T) {
 	for _, tt := range []struct {
 		lang   string
 		strict bool // JavaScript has no types to be strict about
-	}{{"ts", true}, {"js", false}} {
+		page   bool // runs in a browser, which has other functions
+	}{{lang: "ts", strict: true}, {lang: "js"}, {lang: "page", strict: true, page: true}} {
 		var config map[string]map[string]any
 		if err := json.Unmarshal([]byte(read(t, "tsconfig.json")), &config); err != nil {
 			t.Fatal(err)
@@ -61,7 +66,12 @@ func TestDeclarations(t *testing.T) {
 		options := config["compilerOptions"]
 		options["strict"] = tt.strict
 		options["skipLibCheck"] = false // the declarations are one
-		text, err := json.Marshal(map[string]any{"compilerOptions": options, "include": []string{"../*.d.ts", "."}})
+		include := []string{"../*.d.ts", "."}
+		if tt.page {
+			options["lib"], options["moduleDetection"] = []string{"es2023", "dom", "dom.iterable"}, "force"
+			include = []string{"."}
+		}
+		text, err := json.Marshal(map[string]any{"compilerOptions": options, "include": include})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +131,7 @@ func readmeExamples(t *testing.T) string {
 	_, block, _ := strings.Cut(section, "```ts\n")
 	block, _, _ = strings.Cut(block, "```")
 	var b strings.Builder
-	b.WriteString("export async function examples() {\n")
+	b.WriteString("export async function examples(args: any) {\n")
 	for line := range strings.Lines(block) {
 		if strings.HasPrefix(line, "  ") {
 			b.WriteString(line)

@@ -178,16 +178,17 @@ const host = struct {
     /// Tells of the HTTP request that made the call, without its credentials.
     ///
     /// Request: an empty object.
-    /// Answer: an object with method, path, query, headers, body, body_base64.
+    /// Answer: an object with method, path, query, headers, body, body_base64, route, base.
     /// Errors: NotFound: the call did not come by HTTP.
     extern "armature1" fn request_get(in: [*]const u8, in_len: usize, out: [*]u8, out_cap: usize) i32;
 
-    /// Answers the HTTP request that made the call with bytes of the plugin's own instead of the
-    /// method's result, once the method has returned.
+    /// Answers the HTTP request that made the call with a page or bytes of the plugin's own instead
+    /// of the method's result, once the method has returned.
     ///
     /// Request: status, 200 to 599; 200 without it (may be missing); headers, some headers are
     /// allowed only (may be missing); body, the body, if it is text (may be missing); body_base64,
-    /// the body, if it is bytes: standard base64 with padding (may be missing).
+    /// the body, if it is bytes: standard base64 with padding (may be missing); html, the body, if
+    /// it is a page: its content-type is that of HTML (may be missing).
     /// Answer: null.
     /// Errors: Validation: status or header not allowed; NotFound: the call did not come by HTTP.
     extern "armature1" fn respond(in: [*]const u8, in_len: usize, out: [*]u8, out_cap: usize) i32;
@@ -206,12 +207,38 @@ const host = struct {
     /// Errors: Validation: no message, one that is too long, another colour.
     extern "armature1" fn tell(in: [*]const u8, in_len: usize, out: [*]u8, out_cap: usize) i32;
 
-    /// Has a method run later, as the same caller, if the request's transaction is committed.
+    /// Has a method run later, as the same caller, if the request's transaction is committed. It is
+    /// called with POST, outside of a transaction until it first writes; what it writes happens
+    /// once, what it asks other servers for at least once, with the header `Idempotency-Key`. A
+    /// call that fails is tried again, later each time, until its attempts are used up. A method
+    /// that answers `{"next": cursor}` is called again, in a step of its own, with its arguments
+    /// and `cursor`. `unique`: while a call with the same key of this plugin waits or runs, there
+    /// is no other, and the answer is that one's id. Who enqueued it narrows it: what the caller,
+    /// the token and the plugin may not do any more when it runs, it may not. In a GET nothing is
+    /// enqueued and the id is empty.
     ///
-    /// Request: method, the method's dotted path; args, its arguments (may be missing).
+    /// Request: method, the method's dotted path; args, its arguments, at most 65536 bytes of JSON
+    /// (may be missing); delay_s, not before so many seconds have passed (may be missing); run_at,
+    /// not before this time, with its zone (RFC 3339) (may be missing); unique, a key of 1 to 140
+    /// bytes (may be missing); attempts, how often it is tried, 1 to 25; 8 without it (may be
+    /// missing).
     /// Answer: an object with job.
-    /// Errors: NotFound; Permission.
+    /// Errors: NotFound: there is no such method; Permission; Validation: arguments that are too
+    /// long, and too many jobs that wait (QuotaExceededError).
     extern "armature1" fn enqueue(in: [*]const u8, in_len: usize, out: [*]u8, out_cap: usize) i32;
+
+    /// Tells those who follow a method over `GET /api/live` something, once the request's
+    /// transaction is committed. The topic is the path of a method of the plugin's own, and who may
+    /// call that may follow it: whether they may is asked when they are told. With `user` that user
+    /// alone is told. Who comes later is not told. In a GET nothing is published.
+    ///
+    /// Request: topic, the path of a method of the plugin's own; data, what is told: any JSON of at
+    /// most 65536 bytes (may be missing); user, the one user who is told; without it all who may
+    /// call the method (may be missing).
+    /// Answer: null.
+    /// Errors: NotFound: there is no such method; Permission: the method is none of the plugin's
+    /// own; Validation: data that is too long.
+    extern "armature1" fn publish(in: [*]const u8, in_len: usize, out: [*]u8, out_cap: usize) i32;
 };
 // end generated: bindings
 
@@ -896,8 +923,8 @@ pub const requests = struct {
 
     /// What request_get is asked. Tells of the HTTP request that made the call, without its
     /// credentials.
-    /// Answer: an object with method, path, query, headers, body, body_base64. Errors: NotFound:
-    /// the call did not come by HTTP.
+    /// Answer: an object with method, path, query, headers, body, body_base64, route, base. Errors:
+    /// NotFound: the call did not come by HTTP.
     pub const RequestGet = struct {
         /// What it answers.
         pub const Answer = struct {
@@ -907,6 +934,12 @@ pub const requests = struct {
             headers: ?Doc = null,
             body: []const u8 = "",
             body_base64: []const u8 = "",
+            /// The route of the manifest that the request came by; without it, it came by the
+            /// method's path.
+            route: []const u8 = "",
+            /// Where the plugin's pages are, for links to them: empty, or a path that does not end
+            /// in a slash.
+            base: []const u8 = "",
         };
 
         /// Sends the request.
@@ -915,8 +948,8 @@ pub const requests = struct {
         }
     };
 
-    /// What respond is asked. Answers the HTTP request that made the call with bytes of the
-    /// plugin's own instead of the method's result, once the method has returned.
+    /// What respond is asked. Answers the HTTP request that made the call with a page or bytes of
+    /// the plugin's own instead of the method's result, once the method has returned.
     /// Answer: null. Errors: Validation: status or header not allowed; NotFound: the call did not
     /// come by HTTP.
     pub const Respond = struct {
@@ -928,6 +961,8 @@ pub const requests = struct {
         body: ?[]const u8 = null,
         /// The body, if it is bytes: standard base64 with padding; may be missing.
         body_base64: ?[]const u8 = null,
+        /// The body, if it is a page: its content-type is that of HTML; may be missing.
+        html: ?[]const u8 = null,
 
         /// Sends the request.
         pub fn send(self: Respond) Error!void {
@@ -957,13 +992,29 @@ pub const requests = struct {
     };
 
     /// What enqueue is asked. Has a method run later, as the same caller, if the request's
-    /// transaction is committed.
-    /// Answer: an object with job. Errors: NotFound; Permission.
+    /// transaction is committed. It is called with POST, outside of a transaction until it first
+    /// writes; what it writes happens once, what it asks other servers for at least once, with the
+    /// header `Idempotency-Key`. A call that fails is tried again, later each time, until its
+    /// attempts are used up. A method that answers `{"next": cursor}` is called again, in a step of
+    /// its own, with its arguments and `cursor`. `unique`: while a call with the same key of this
+    /// plugin waits or runs, there is no other, and the answer is that one's id. Who enqueued it
+    /// narrows it: what the caller, the token and the plugin may not do any more when it runs, it
+    /// may not. In a GET nothing is enqueued and the id is empty.
+    /// Answer: an object with job. Errors: NotFound: there is no such method; Permission;
+    /// Validation: arguments that are too long, and too many jobs that wait (QuotaExceededError).
     pub const Enqueue = struct {
         /// The method's dotted path.
         method: []const u8,
-        /// Its arguments; may be missing.
+        /// Its arguments, at most 65536 bytes of JSON; may be missing.
         args: ?Raw = null,
+        /// Not before so many seconds have passed; may be missing.
+        delay_s: ?i64 = null,
+        /// Not before this time, with its zone (RFC 3339); may be missing.
+        run_at: ?[]const u8 = null,
+        /// A key of 1 to 140 bytes; may be missing.
+        unique: ?[]const u8 = null,
+        /// How often it is tried, 1 to 25; 8 without it; may be missing.
+        attempts: ?i64 = null,
 
         /// What it answers.
         pub const Answer = struct {
@@ -974,6 +1025,26 @@ pub const requests = struct {
         /// Sends the request.
         pub fn send(self: Enqueue) Error!Enqueue.Answer {
             return asked(Enqueue.Answer, host.enqueue, self);
+        }
+    };
+
+    /// What publish is asked. Tells those who follow a method over `GET /api/live` something, once
+    /// the request's transaction is committed. The topic is the path of a method of the plugin's
+    /// own, and who may call that may follow it: whether they may is asked when they are told. With
+    /// `user` that user alone is told. Who comes later is not told. In a GET nothing is published.
+    /// Answer: null. Errors: NotFound: there is no such method; Permission: the method is none of
+    /// the plugin's own; Validation: data that is too long.
+    pub const Publish = struct {
+        /// The path of a method of the plugin's own.
+        topic: []const u8,
+        /// What is told: any JSON of at most 65536 bytes; may be missing.
+        data: ?Raw = null,
+        /// The one user who is told; without it all who may call the method; may be missing.
+        user: ?[]const u8 = null,
+
+        /// Sends the request.
+        pub fn send(self: Publish) Error!void {
+            return asked(void, host.publish, self);
         }
     };
 };

@@ -70,7 +70,7 @@ func (in *Installation) Todo(dir string) string {
 	in.T.Helper()
 	file := filepath.Join(dir, "todo.wasm")
 	builtTodo.once.Do(func() {
-		built := filepath.Join(filepath.Dir(binary), "todo.wasm")
+		built := filepath.Join(filepath.Dir(compiled), "todo.wasm")
 		in.Run("plugin", "build", filepath.Join(Root(in.T), "examples", "todo"), "-o", built)
 		text, err := os.ReadFile(built)
 		if err != nil {

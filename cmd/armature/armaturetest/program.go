@@ -25,7 +25,8 @@ import (
 var binary, compiled string
 
 // Main builds the program and runs the tests of a package: what its TestMain
-// does. It returns the exit code.
+// does. It returns the exit code. Where ARMATURE_TEST_BINARY names the program it is
+// not built: make test does so once for all packages.
 func Main(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "armature-e2e-")
 	if err != nil {
@@ -33,16 +34,18 @@ func Main(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "armature")
 	compiled = filepath.Join(dir, "cache")
 	if err := os.Mkdir(compiled, 0o700); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	build := exec.Command("go", "build", "-o", binary, "armature/cmd/armature")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
-		return 1
+	if binary = os.Getenv("ARMATURE_TEST_BINARY"); binary == "" {
+		binary = filepath.Join(dir, "armature")
+		build := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "armature/cmd/armature")
+		if out, err := build.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+			return 1
+		}
 	}
 	return m.Run()
 }

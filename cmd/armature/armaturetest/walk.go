@@ -80,38 +80,86 @@ func (w *Walk) Follow(example string, sections ...string) {
 // Readme does what the README in a folder says.
 func (w *Walk) Readme(dir, shown string, sections ...string) {
 	w.T.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	if out, err := w.Enter(fmt.Sprintf("cd '%s'", dir)); err != nil {
+		w.T.Fatal(err, out)
+	}
+	w.Text(filepath.Join(dir, "README.md"), dir, shown+"/README.md", sections...)
+}
+
+// address is where a text says that the server is which make run starts; the one of the
+// test is elsewhere.
+const address = "http://127.0.0.1:8000"
+
+// Text does what a file of Markdown says, in a folder in which the shell is already.
+// Files that it names are written there, but those of the repository's examples: it
+// quotes them, letter by letter.
+func (w *Walk) Text(file, dir, shown string, sections ...string) {
+	w.T.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		w.T.Fatal(err)
 	}
 	steps, err := transcript.Read(string(text))
 	if err != nil {
-		w.T.Fatalf("%s/README.md: %v", shown, err)
+		w.T.Fatalf("%s: %v", shown, err)
 	}
-	w.Enter(fmt.Sprintf("cd '%s'", dir))
 	done := map[string]int{}
 	for _, step := range steps {
 		if len(sections) > 0 && !slices.Contains(sections, step.Section) {
 			continue
 		}
 		done[step.Section]++
-		if w.Server == nil && strings.Contains(step.Command, "$URL") {
-			w.Start()
+		if step.File != "" {
+			w.file(dir, shown, step)
+		} else {
+			w.step(shown, step)
 		}
-		out, err := w.Enter(step.Command)
-		if err == nil {
-			err = transcript.Match(out, step.Want)
-		}
-		if err != nil {
-			w.T.Fatalf("%s/README.md:%d: %v\n$ %s\n%s", shown, step.Line, err, step.Command, out)
-		}
-		if strings.Contains(step.Command, "$DATA/plugins") && w.Server != nil {
+		if strings.Contains(step.Command+step.File, "/plugins/") && w.Server != nil {
 			w.loaded()
 		}
 	}
 	if len(done) == 0 || len(sections) > 0 && len(done) != len(sections) {
-		w.T.Fatalf("%s/README.md has no commands in %v", shown, sections)
+		w.T.Fatalf("%s has no commands in %v", shown, sections)
 	}
+}
+
+// step enters a command and compares what comes back.
+func (w *Walk) step(shown string, step transcript.Step) {
+	w.T.Helper()
+	if w.Server == nil && (strings.Contains(step.Command, "$URL") || strings.Contains(step.Command, address)) {
+		w.Start()
+	}
+	command := step.Command
+	if w.Server != nil {
+		command = strings.ReplaceAll(command, address, w.Server.URL)
+	}
+	out, err := w.Enter(command)
+	if w.Server != nil {
+		out = strings.ReplaceAll(out, w.Server.URL, address)
+	}
+	if err == nil {
+		err = transcript.Match(out, step.Want)
+	}
+	if err != nil {
+		w.T.Fatalf("%s:%d: %v\n$ %s\n%s", shown, step.Line, err, step.Command, out)
+	}
+}
+
+// file writes a file that a text shows whole, or looks whether it quotes it rightly.
+func (w *Walk) file(dir, shown string, step transcript.Step) {
+	w.T.Helper()
+	if strings.HasPrefix(step.File, "examples/") {
+		quoted, err := os.ReadFile(filepath.Join(Root(w.T), filepath.FromSlash(step.File)))
+		if err != nil || !strings.Contains(string(quoted), step.Text) {
+			w.T.Fatalf("%s:%d is not what %s says: %v", shown, step.Line, step.File, err)
+		}
+		return
+	}
+	to := filepath.Join(dir, filepath.FromSlash(step.File))
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		w.T.Fatal(err)
+	}
+	Put(w.T, to, []byte(step.Text))
 }
 
 // Start starts the server that a README takes for granted.

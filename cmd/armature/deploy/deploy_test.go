@@ -67,8 +67,8 @@ func output(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// build builds the binary that the Dockerfile builds. Its -trimpath is left out, with
-// which everything would be compiled once more and do nothing else.
+// build builds the binary that the Dockerfile builds. Its -trimpath is left to who runs
+// the tests: without, everything would be compiled once more.
 func build(t *testing.T) string {
 	t.Helper()
 	line := regexp.MustCompile(`(?m)^RUN CGO_ENABLED=0 go build -trimpath .* -o /out/armature (\S+)$`).FindStringSubmatch(read(t, "Dockerfile"))

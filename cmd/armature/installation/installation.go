@@ -19,6 +19,8 @@ import (
 	"armature/core/fault"
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/sites/datafolder"
+	"armature/core/sites/registry"
 	"armature/core/tenant"
 )
 
@@ -56,7 +58,7 @@ func (in *Installation) Apart(data string) *Installation {
 	return &Installation{Terminal: silent, Version: in.Version, Data: data, Site: site.Default}
 }
 
-func (in *Installation) Layout() sites.Layout { return sites.Layout{Data: in.Data} }
+func (in *Installation) Layout() datafolder.Layout { return datafolder.Layout{Data: in.Data} }
 
 // Check refuses a database of a kind there is none of. A URL of another one would be
 // taken for the path of a file.
@@ -155,7 +157,7 @@ func OpenDefault(ctx context.Context, set *sites.Set) (*tenant.Tenant, error) {
 }
 
 // WithRegistry gives fn the list of sites, for commands that open none of them.
-func (in *Installation) WithRegistry(fn func(sites.Registry) error) error {
+func (in *Installation) WithRegistry(fn func(registry.Registry) error) error {
 	if err := in.Check(); err != nil {
 		return err
 	}
@@ -169,8 +171,8 @@ func (in *Installation) WithRegistry(fn func(sites.Registry) error) error {
 			return err
 		}
 	}
-	registry := sites.NewRegistry(c)
-	return errors.Join(fn(registry), registry.Close())
+	from := sites.NewRegistry(c)
+	return errors.Join(fn(from), from.Close())
 }
 
 // SiteFolder is the folder of a site on this machine.
@@ -183,8 +185,8 @@ func (in *Installation) SiteFolder(ctx context.Context, name string) (string, er
 }
 
 // Records are the sites there are.
-func (in *Installation) Records(ctx context.Context) (list []*sites.Record, err error) {
-	err = in.WithRegistry(func(r sites.Registry) (err error) {
+func (in *Installation) Records(ctx context.Context) (list []*registry.Record, err error) {
+	err = in.WithRegistry(func(r registry.Registry) (err error) {
 		list, err = r.Look(ctx)
 		return err
 	})
@@ -209,12 +211,12 @@ func (in *Installation) Silent() *Installation {
 }
 
 // record is one of them.
-func (in *Installation) record(ctx context.Context, name string) (*sites.Record, error) {
+func (in *Installation) record(ctx context.Context, name string) (*registry.Record, error) {
 	list, err := in.Records(ctx)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(list, func(r *sites.Record) bool { return r.Name == name })
+	i := slices.IndexFunc(list, func(r *registry.Record) bool { return r.Name == name })
 	if i < 0 {
 		return nil, fault.Missing("Site %s does not exist", name)
 	}
@@ -232,7 +234,7 @@ func (in *Installation) ConfigOf(ctx context.Context, name string) (*site.Config
 
 // Configure sets a key of a site's configuration to a JSON value.
 func (in *Installation) Configure(ctx context.Context, name, key, value string) (next *site.Config, err error) {
-	err = in.WithRegistry(func(r sites.Registry) (err error) {
+	err = in.WithRegistry(func(r registry.Registry) (err error) {
 		next, err = r.Configure(ctx, name, func(c *site.Config) (*site.Config, error) {
 			return c.With(key, json.RawMessage(value))
 		})

@@ -14,8 +14,8 @@ import (
 	"armature/core/egress"
 	"armature/core/identity"
 	"armature/core/metrics"
-	"armature/core/sites"
 	"armature/core/sites/archive"
+	"armature/core/sites/datafolder"
 	"armature/plugins/kv"
 	"armature/plugins/manifest"
 	"armature/plugins/meter"
@@ -39,7 +39,7 @@ type Guests struct {
 	egress  *egress.Client
 	Metrics *metrics.Metrics
 
-	Layout   sites.Layout
+	Layout   datafolder.Layout
 	observer bool       // it looks at sites beside their server
 	test     Simulation // nil unless tests run here
 	log      *slog.Logger
@@ -60,17 +60,20 @@ type Options struct {
 	Shared       string           // folder of the plugins for all sites; empty: the one in the data folder
 	MetricsToken string
 	Idle         time.Duration        // of the sites, as sites.Config has it
+	Replicas     []string             // URLs of servers that follow the database
 	Conns        int                  // to PostgreSQL, of all sites together; 0: unbounded
+	Streams      int                  // of live changes, of all sites together; 0: unbounded
 	Backups      *archive.Schedule    // by schedule; nil: none are made
 	Slow         func() time.Duration // SQL statements worth logging; nil: none
 	observer     bool                 // by a command that ends soon
+	Live         bool                 // pages of frontends load themselves again
 	Test         Simulation           // of the tests these plugins run in; nil: they serve
 	Cache        string               // folder of compiled code; empty: the one in the data folder
 	publishers   []string             // whose plugins alone are taken; none: everybody's
 	folderLimits manifest.Limits      // what plugins in folders get without being asked; zero fields: as much as they say
 }
 
-func openGuests(ctx context.Context, layout sites.Layout, o Options, log *slog.Logger) (*Guests, error) {
+func openGuests(ctx context.Context, layout datafolder.Layout, o Options, log *slog.Logger) (*Guests, error) {
 	// A plugin in a folder is known by its path, which is to be the same for a
 	// server and for the commands beside it, wherever they were started.
 	for _, dir := range []*string{&layout.Data, &o.Shared} {

@@ -11,6 +11,8 @@ import (
 
 	"armature/cmd/armature/installation"
 	"armature/core/account"
+	"armature/core/jobs/pump"
+	"armature/core/live"
 	"armature/core/metrics"
 	"armature/core/ratelimit"
 	"armature/core/sites"
@@ -30,8 +32,13 @@ type Platform struct {
 	counts *ratelimit.Counters
 	Log    *slog.Logger
 
+	jobs    *pump.Pump
+	live    *live.Process
+	bell    *store.Bell
 	account *account.Account  // nil: nobody keeps one
 	backups *archive.Schedule // by which archives are made; nil: none are
+
+	replicas *store.Replicas // nil: there are none
 
 	stop context.CancelFunc
 	work sync.WaitGroup // goroutines that end with stop
@@ -56,7 +63,7 @@ func Open(ctx context.Context, in *installation.Installation, log *slog.Logger, 
 		return nil, err
 	}
 	c := sites.Config{
-		Config: tenant.Config{Plugins: guests, Counters: p.counts, Logger: log, SlowStatement: o.Slow}, Idle: o.Idle,
+		Config: tenant.Config{Plugins: guests, Counters: p.counts, Logger: log, SlowStatement: o.Slow, Live: o.Live}, Idle: o.Idle,
 	}
 	c.Quotas = metrics.NewQuotas(guests.Metrics.Registry)
 	if o.Test != nil {
@@ -65,12 +72,28 @@ func Open(ctx context.Context, in *installation.Installation, log *slog.Logger, 
 	if p.backups = o.Backups; p.backups != nil {
 		p.backups.Meter = metrics.NewBackups(guests.Metrics.Registry)
 	}
+	if o.Test == nil {
+		p.jobs = newPump(in, p, log)
+		c.Jobs = p.jobs
+		c.Delivered = metrics.CountDeliveries(guests.Metrics.Registry)
+		metrics.ShowJobs(guests.Metrics.Registry, p.jobs.Counts)
+	}
+	p.live = live.NewProcess(live.ProcessConfig{Most: o.Streams})
+	c.Streams = p.live
+	metrics.ShowLive(guests.Metrics.Registry, func() metrics.LiveCounts { return metrics.LiveCounts(p.live.Counts()) })
+	p.bell = store.NewBell(log)
+	c.Store.Bell = p.bell
 	if o.Conns > 0 {
 		c.Store.Budget = store.NewBudget(o.Conns)
 	}
-	if p.Set, err = in.NewSet(c); err != nil {
+	if err := p.follow(ctx, in.Database, o); err != nil {
 		p.closeGuests()
 		return nil, errors.Join(err, p.counts.Close())
+	}
+	c.Store.Replicas = p.replicas
+	if p.Set, err = in.NewSet(c); err != nil {
+		p.closeGuests()
+		return nil, errors.Join(err, p.unfollow(), p.counts.Close())
 	}
 	return p, nil
 }
@@ -85,16 +108,24 @@ func (p *Platform) Start(ctx context.Context) error {
 	if p.Guests.test != nil {
 		return nil // nobody else knows of its sites
 	}
-	p.work.Go(func() { p.Set.Poll(ctx) })
+	// First what can fail: that a database is away is said once, and not by what polls too.
 	if !p.Guests.observer {
+		if err := p.jobs.Start(ctx); err != nil {
+			return err
+		}
 		p.work.Go(func() { p.Set.Maintain(ctx) })
 	}
+	p.work.Go(func() { p.Set.Poll(ctx) })
 	if p.backups != nil {
 		charged := account.With(ctx, p.account.Work())
 		p.work.Go(func() { archive.NewScheduler(p.Set, *p.backups).Run(charged) })
 	}
 	return nil
 }
+
+// Drain ends the streams of live changes, whose clients come again elsewhere: they are
+// not waited for as requests are.
+func (p *Platform) Drain() { p.live.Drain() }
 
 // Ready reports whether the platform can serve.
 func (p *Platform) Ready(ctx context.Context) error { return p.Set.Ready(ctx) }
@@ -121,8 +152,17 @@ func (p *Platform) Close() {
 // with their plugins, and what the plugins ran on.
 func (p *Platform) closeInOrder() {
 	p.stop()
+	if p.jobs != nil {
+		if err := p.jobs.Close(); err != nil {
+			p.Log.Error("end the jobs", "error", err)
+		}
+	}
 	p.work.Wait()
 	p.Set.CloseAll()
+	p.bell.Close()
+	if err := p.unfollow(); err != nil {
+		p.Log.Error("let go of the replicas", "error", err)
+	}
 	p.closeGuests()
 	if err := p.counts.Close(); err != nil {
 		p.Log.Error("let go of Redis", "error", err)

@@ -24,7 +24,8 @@ func (g *Guests) Open(ctx context.Context, t *tenant.Tenant) (tenant.PluginSite,
 		Setting: s.setting, Publishers: s.publishers, Limits: s.limits,
 		Fetch: s.fetch, Connected: s.connected(), Budget: t.Limiter(),
 		KVBytes: s.kvBytes, Grow: t.Quota().GrowPlugins,
-		Record: s.records, Failed: s.keepFailed, Logged: s.keepLog,
+		Scheduled: s.scheduled,
+		Record:    s.records, Failed: s.keepFailed, Logged: s.keepLog,
 	})
 	if err != nil {
 		return nil, err
@@ -34,8 +35,10 @@ func (g *Guests) Open(ctx context.Context, t *tenant.Tenant) (tenant.PluginSite,
 
 func (s *siteGuests) services() dispatch.Services {
 	t := s.site
-	return dispatch.Services{Documents: t.Documents, Methods: t.Methods(), Store: t.Store, Users: t.Auth}
+	return dispatch.Services{Documents: t.Documents, Methods: t.Methods(), Store: t.Store, Users: t.Auth, Later: t.Jobs}
 }
+
+func (s *siteGuests) scheduled(ctx context.Context) error { return s.site.Schedules.Follow(ctx) }
 
 func (s *siteGuests) kvBytes() int64 { return s.site.Site.Config().Quotas().KVBytes }
 

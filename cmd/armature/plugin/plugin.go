@@ -51,7 +51,7 @@ func (g *group) managePlugins(ctx context.Context, name string, args map[string]
 		return err
 	}
 	if h != nil {
-		return h.Manage(ctx, name, args, result)
+		return h.Manage(ctx, "framework.plugins."+name, args, result)
 	}
 	if name != "install" && name != "plan" {
 		if err := g.Exists(ctx); err != nil {

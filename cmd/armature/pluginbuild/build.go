@@ -97,10 +97,16 @@ func (g *group) buildPlugin(ctx context.Context, dir, module, output string) (*b
 	if module != "" {
 		wasm, err = os.ReadFile(module)
 	} else {
-		wasm, err = toolchain.Compile(ctx, dir, settings.ToolEnvironment(), g.Stderr)
+		shown := g.Progress()
+		stop := shown.Work("compiling")
+		wasm, err = toolchain.Compile(ctx, dir, settings.ToolEnvironment(), shown.Beside(g.Stderr))
+		stop()
 	}
 	if err == nil {
 		wasm, err = bundle.Unsigned(wasm) // of what it was before
+	}
+	if err == nil {
+		wasm, err = bundle.WithPublic(wasm, dir)
 	}
 	if err != nil {
 		return nil, 0, err

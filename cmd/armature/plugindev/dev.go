@@ -51,6 +51,7 @@ func Command(in *installation.Installation, server *remote.Flags) *cobra.Command
 			"hosted site with --url; or by a server that runs on this machine, with --plugins, the folder that it\n" +
 			"loads plugins from. What the plugin logs is printed, and its failed calls, with the lines of the\n" +
 			"sources. A version that does not compile or load is told, and the one before goes on serving.\n" +
+			"Pages of the frontend of a server of its own load themselves again when a file is saved.\n" +
 			"A hosted site keeps what served before and the last of the versions, not each that was saved.\n\n" +
 			"Database, Redis and site of the environment or a file of settings are left alone, as those of a server\n" +
 			"that people may use, unless the data folder comes from there, too; beside --data give them as flags.\n\n" +

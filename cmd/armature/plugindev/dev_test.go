@@ -2,7 +2,9 @@ package plugindev_test
 
 import (
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -256,5 +258,30 @@ func TestDevRefused(t *testing.T) {
 		if err := os.WriteFile(script, []byte("export function f() { return 1 }"), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestDevReloadsPages: pages of the server's frontend load themselves again, without any
+// setting.
+func TestDevReloadsPages(t *testing.T) {
+	in := &armaturetest.Installation{T: t, Data: filepath.Join(t.TempDir(), "data")}
+	script := filepath.Join(t.TempDir(), "shop.ts")
+	armaturetest.Put(t, script, []byte("export function hello() { return 1; }\n"))
+	page := filepath.Join(in.Data, "sites", "default", "public", "index.html")
+	d := in.Develop(script, "--listen", "127.0.0.1:0", "--data", in.Data)
+	d.Listens()
+	d.Next("serves")
+	if err := os.MkdirAll(filepath.Dir(page), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	armaturetest.Put(t, page, []byte("<p>one</p>"))
+	r, err := http.Get(d.URL + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != http.StatusOK || !strings.Contains(string(text), "/_live.js") {
+		t.Errorf("%s %q %v", r.Status, text, err)
 	}
 }

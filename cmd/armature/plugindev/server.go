@@ -57,7 +57,7 @@ func (g *group) newOwnStage(ctx context.Context, tmp string, d developing, out *
 		own = *own.Apart(filepath.Join(tmp, "data")) // nobody needs the password
 	}
 	log := slog.New(devLog{out: out})
-	if st.p, err = platform.Open(ctx, &own, log, platform.Options{Idle: -1}); err != nil {
+	if st.p, err = platform.Open(ctx, &own, log, platform.Options{Idle: -1, Live: true}); err != nil {
 		return nil, err
 	}
 	server, err := listenOwn(d, log)

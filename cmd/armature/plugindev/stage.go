@@ -83,7 +83,7 @@ type hostedStage struct {
 func newHostedStage(h *remote.Site, approve []string, out *devOutput) *hostedStage {
 	st := &hostedStage{hosted: h, approve: strings.Join(approve, ",")}
 	st.follower = follower{out: out, lines: func(ctx context.Context, plugin string) (lines []json.RawMessage, err error) {
-		return lines, h.Manage(ctx, "logs", map[string]any{"plugin": plugin, "lines": 200}, &lines)
+		return lines, h.Manage(ctx, "framework.plugins.logs", map[string]any{"plugin": plugin, "lines": 200}, &lines)
 	}}
 	return st
 }
@@ -91,7 +91,7 @@ func newHostedStage(h *remote.Site, approve []string, out *devOutput) *hostedSta
 func (st *hostedStage) show(ctx context.Context, whole []byte, b *bundle.Bundle) (remarks []string, err error) {
 	st.follow(b.Manifest.Name)
 	var done installed.Installation
-	if err := st.hosted.Manage(ctx, "install", map[string]any{"file": whole, "approve": st.approve, "draft": st.draft}, &done); err != nil {
+	if err := st.hosted.Manage(ctx, "framework.plugins.install", map[string]any{"file": whole, "approve": st.approve, "draft": st.draft}, &done); err != nil {
 		return nil, err
 	}
 	if done.First {

@@ -81,7 +81,7 @@ func (r *Refusal) Error() string {
 	case http.StatusUnauthorized:
 		text = "the server does not know this API key, or the secret is wrong"
 	case http.StatusForbidden:
-		text += "\nhint: managing plugins needs the key of a user with the role System Manager"
+		text += "\nhint: this needs the key of a user with the role System Manager"
 	case http.StatusRequestEntityTooLarge:
 		text += "\nhint: the server, or a proxy in front of it, takes no request of this size"
 	}
@@ -133,7 +133,7 @@ func (h *Site) upload(ctx context.Context, path string, file []byte, fields map[
 	for name, value := range fields {
 		err = errors.Join(err, form.WriteField(name, value))
 	}
-	part, perr := form.CreateFormFile("file", "plugin.wasm")
+	part, perr := form.CreateFormFile("file", "file")
 	if err = errors.Join(err, perr); err != nil {
 		return nil, err
 	}
@@ -146,12 +146,11 @@ func (h *Site) upload(ctx context.Context, path string, file []byte, fields map[
 	return h.send(ctx, http.MethodPost, h.url+"/api/method/"+path, form.FormDataContentType(), &body)
 }
 
-// Manage calls one of framework.plugins.*, with a bundle as a file, and reads the
-// answer into result.
-func (h *Site) Manage(ctx context.Context, name string, args map[string]any, result any) error {
+// Manage calls a method that manages the site, with a file if there is one, and reads
+// the answer into result.
+func (h *Site) Manage(ctx context.Context, path string, args map[string]any, result any) error {
 	var message json.RawMessage
 	var err error
-	path := "framework.plugins." + name
 	if file, ok := args["file"].([]byte); ok {
 		fields := map[string]string{}
 		for name, value := range args {
@@ -182,9 +181,30 @@ func (h *Site) Manage(ctx context.Context, name string, args map[string]any, res
 const maxAnswer = 64 << 20
 
 func (h *Site) send(ctx context.Context, verb, to, media string, body io.Reader) (json.RawMessage, error) {
-	r, err := http.NewRequestWithContext(ctx, verb, to, body)
+	resp, text, err := h.exchange(ctx, verb, to, media, body)
 	if err != nil {
 		return nil, err
+	}
+	return h.read(resp, text)
+}
+
+// Description is the OpenAPI document of what the user of the key may do.
+func (h *Site) Description(ctx context.Context) ([]byte, error) {
+	resp, text, err := h.exchange(ctx, http.MethodGet, h.url+"/api/openapi.json", "", nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := h.read(resp, text); err != nil {
+		return nil, err
+	}
+	return text, nil
+}
+
+// exchange sends a request and reads the answer.
+func (h *Site) exchange(ctx context.Context, verb, to, media string, body io.Reader) (*http.Response, []byte, error) {
+	r, err := http.NewRequestWithContext(ctx, verb, to, body)
+	if err != nil {
+		return nil, nil, err
 	}
 	r.Header.Set("Authorization", "token "+h.key)
 	r.Header.Set("Accept", "application/json")
@@ -194,16 +214,16 @@ func (h *Site) send(ctx context.Context, verb, to, media string, body io.Reader)
 	resp, err := client.Do(r)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("%w\nhint: is --url %s right, and does the server run?", err, h.url)
+		return nil, nil, fmt.Errorf("%w\nhint: is --url %s right, and does the server run?", err, h.url)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("%s: read the answer: %w", h.url, err)
+		return nil, nil, fmt.Errorf("%s: read the answer: %w", h.url, err)
 	}
-	return h.read(resp, text)
+	return resp, text, nil
 }
 
 // read takes an answer apart.
@@ -233,8 +253,8 @@ func (h *Site) read(resp *http.Response, text []byte) (json.RawMessage, error) {
 	if json.Unmarshal([]byte(answer.Exc), &traces) == nil && len(traces) > 0 && strings.HasPrefix(traces[0], "Traceback") {
 		refused.Trace = traces[0]
 	}
-	if strings.Contains(refused.Message, "Failed to get method for command framework.plugins.") {
-		refused.Message = "the server at " + h.url + " cannot manage plugins over HTTP: it is older than this program (" + h.version + ")"
+	if strings.Contains(refused.Message, "Failed to get method for command framework.") {
+		refused.Message = "the server at " + h.url + " cannot do this over HTTP: it is older than this program (" + h.version + ")"
 	}
 	return nil, refused
 }

@@ -23,6 +23,7 @@ import (
 	"armature/core/serve"
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/sites/registry"
 	"armature/core/store"
 )
 
@@ -44,6 +45,7 @@ type serving struct {
 	memory   string
 	idle     time.Duration
 	conns    int
+	replicas replicaURLs
 	backup   backupFlags
 	drain    time.Duration
 	shutdown time.Duration
@@ -103,7 +105,8 @@ func Command(in *installation.Installation, newRoot func() *cobra.Command, args 
 	flags.StringVar(&s.plugins, "plugins", "", "folder of the plugins for all sites; without it <data>/plugins")
 	flags.StringVar(&s.memory, "memory", "", "memory that the server may take, such as 1GiB; without it the limit of its\ncontainer, or three quarters of the machine's")
 	flags.DurationVar(&s.idle, "site-idle", sites.DefaultIdle, "close a site that has had no request for so long, until its next one;\nbelow 0: never")
-	flags.IntVar(&s.conns, "database-connections", 40, "connections to PostgreSQL that all sites of this server may have open\ntogether, at least 4")
+	flags.IntVar(&s.conns, "database-connections", 40, "connections to PostgreSQL that all sites of this server may have open\ntogether, at least 4; the jobs take up to 8 more")
+	flags.Var(&s.replicas, "database-replica", "URL of a PostgreSQL server that follows the one of --database; documents and lists\nare read from it while it is up to date; several: again, or with spaces between")
 	s.backup.flags(flags)
 	flags.DurationVar(&s.drain, "drain-delay", 0, "how long to go on serving, not ready, when the server stops: until\nload balancers have noticed")
 	flags.DurationVar(&s.shutdown, "shutdown-timeout", 30*time.Second, "how long requests may then take to end; 7 seconds later the process is gone whatever runs")
@@ -136,6 +139,9 @@ func (g *group) serve(cmd *cobra.Command) error {
 		return err
 	}
 	defer endTraces()
+	if err := s.replicas.check(g.Database); err != nil {
+		return err
+	}
 	backups, err := s.backup.schedule()
 	if err != nil {
 		return err
@@ -144,14 +150,17 @@ func (g *group) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	o := platform.Options{Account: memory, Shared: s.plugins, MetricsToken: s.metricsToken, Slow: out.slow, Idle: s.idle, Conns: s.conns, Backups: backups}
+	o := platform.Options{Account: memory, Shared: s.plugins, MetricsToken: s.metricsToken, Slow: out.slow, Idle: s.idle, Conns: s.conns, Replicas: s.replicas, Backups: backups}
 	if err := o.Trust(g.Installation); err != nil {
 		return err
 	}
 	// Listening comes first: a port that is taken should neither cost a migration nor
 	// leave folders behind.
 	var p *platform.Platform
-	server, err := serve.Listen(g.listening(func(host string) bool { return p.Set.Named(host) }, memory, log))
+	listening := g.listening(func(host string) bool { return p.Set.Named(host) }, memory, log)
+	listening.Draining = func() { p.Drain() }
+	o.Streams = listening.MaxConns / 2 // the others are for requests
+	server, err := serve.Listen(listening)
 	if err != nil {
 		return err
 	}
@@ -231,7 +240,7 @@ func (g *group) openSites(ctx context.Context, p *platform.Platform, log *slog.L
 		return err
 	}
 	name := list[0].Name
-	if slices.ContainsFunc(list, func(r *sites.Record) bool { return r.Name == site.Default }) {
+	if slices.ContainsFunc(list, func(r *registry.Record) bool { return r.Name == site.Default }) {
 		name = site.Default
 	}
 	_, err = p.Set.Open(ctx, name)

@@ -43,7 +43,9 @@ type migrated struct {
 }
 
 func (g *group) migrate(ctx context.Context, names []string) error {
-	set, err := g.NewSet(sites.Config{Config: tenant.Config{Logger: g.Notices()}})
+	shown := g.Progress()
+	said := &terminal.Terminal{Stderr: shown.Beside(g.Stderr)}
+	set, err := g.NewSet(sites.Config{Config: tenant.Config{Logger: said.Notices()}})
 	if err != nil {
 		return err
 	}
@@ -62,7 +64,9 @@ func (g *group) migrate(ctx context.Context, names []string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		stop := shown.Work(fmt.Sprintf("[%d/%d] %s", i+1, len(names), name))
 		m := migrateSite(ctx, set, name)
+		stop()
 		if m.Error != "" {
 			failed++
 		}

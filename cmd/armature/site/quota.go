@@ -45,8 +45,10 @@ var quotaMeanings = map[string]string{
 	"database_bytes": "size of the database",
 	"file_bytes":     "size of the uploaded files",
 	"plugin_bytes":   "size of the plugins that were installed, all their versions",
+	"jobs":           "jobs that wait or run; a million where nothing is said",
 	"kv_bytes":       "memory in each server for what plugins keep for a while",
 	"requests":       "requests that each server works on at a time",
+	"streams":        "streams of live changes that each server has open at a time",
 }
 
 func flagOf(name string) string { return strings.ReplaceAll(name, "_", "-") }

@@ -13,6 +13,7 @@ import (
 	"armature/cmd/armature/installation"
 	"armature/cmd/armature/terminal"
 	"armature/core/sites"
+	"armature/core/sites/registry"
 )
 
 // group is the commands about sites.
@@ -24,7 +25,7 @@ type group struct {
 func Command(in *installation.Installation) *cobra.Command {
 	a := &group{in}
 	cmd := &cobra.Command{Use: "site", Short: "Sites: tenants with a database, users and plugins of their own"}
-	cmd.AddCommand(a.newCommand(), a.listCommand(), a.dropCommand(), a.configCommand(), a.settingsCommand(), a.backupCommand(), a.restoreCommand(), a.pauseCommand(), a.resumeCommand(), a.migrateCommand(), a.doctorCommand(), a.mailCommand(), a.quotaCommand())
+	cmd.AddCommand(a.newCommand(), a.listCommand(), a.dropCommand(), a.configCommand(), a.settingsCommand(), a.backupCommand(), a.restoreCommand(), a.pauseCommand(), a.resumeCommand(), a.migrateCommand(), a.doctorCommand(), a.mailCommand(), a.quotaCommand(), a.publishCommand())
 	return cmd
 }
 
@@ -170,7 +171,7 @@ func (g *group) dropCommand() *cobra.Command {
 			if !yes && !undo {
 				return terminal.Misuse("this takes site %s off every server of %s: repeat with --yes", args[0], g.Where())
 			}
-			return g.WithRegistry(func(r sites.Registry) error { return g.drop(cmd.Context(), r, args[0], erase, undo) })
+			return g.WithRegistry(func(r registry.Registry) error { return g.drop(cmd.Context(), r, args[0], erase, undo) })
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do it")
@@ -179,17 +180,17 @@ func (g *group) dropCommand() *cobra.Command {
 	return cmd
 }
 
-func (g *group) drop(ctx context.Context, registry sites.Registry, name string, erase, undo bool) error {
+func (g *group) drop(ctx context.Context, from registry.Registry, name string, erase, undo bool) error {
 	switch {
 	case undo:
-		if err := registry.Undrop(ctx, name); err != nil {
+		if err := from.Undrop(ctx, name); err != nil {
 			return err
 		}
 		return g.Say(map[string]any{"name": name}, "site %s is back", name)
 	case erase:
-		return g.erase(ctx, registry, name)
+		return g.erase(ctx, from, name)
 	}
-	kept, err := registry.Drop(ctx, name)
+	kept, err := from.Drop(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -200,8 +201,8 @@ func (g *group) drop(ctx context.Context, registry sites.Registry, name string, 
 }
 
 // erase says what of the site it does not delete.
-func (g *group) erase(ctx context.Context, registry sites.Registry, name string) error {
-	list, err := registry.Look(ctx)
+func (g *group) erase(ctx context.Context, from registry.Registry, name string) error {
+	list, err := from.Look(ctx)
 	if err != nil {
 		return err
 	}
@@ -211,7 +212,7 @@ func (g *group) erase(ctx context.Context, registry sites.Registry, name string)
 			bucket, prefix = r.Bucket()
 		}
 	}
-	kept, err := registry.Erase(ctx, name)
+	kept, err := from.Erase(ctx, name)
 	if err != nil {
 		return err
 	}

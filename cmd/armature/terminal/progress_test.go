@@ -22,6 +22,15 @@ func TestProgress(t *testing.T) {
 	if strings.Join(got, "|") != strings.Join(want, "|") {
 		t.Errorf("shown: %q", got)
 	}
+	out.Reset()
+	stop := p.Work("compiling")
+	if _, err := p.Beside(&out).Write([]byte("a warning\n")); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if want := "\rcompiling ...\r             \ra warning\n"; out.String() != want {
+		t.Errorf("shown: %q", out.String())
+	}
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -32,6 +41,7 @@ func TestProgress(t *testing.T) {
 		if p.Tell() != nil {
 			t.Errorf("progress is shown to %T, which is no terminal", a.Stderr)
 		}
+		p.Work("compiling")()
 		p.End()
 	}
 }

@@ -1,6 +1,7 @@
 package transcript_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +45,23 @@ $ true
 		if steps[i] != want[i] {
 			t.Errorf("got %+v\nwant %+v", steps[i], want[i])
 		}
+	}
+}
+
+// TestFiles: a block that names a file is its text, in its place among the commands.
+func TestFiles(t *testing.T) {
+	steps, err := transcript.Read(strings.ReplaceAll("# A\n@json\n{}\n@\n@ts data/a.ts\nlet a = 1;\n\n$ no command\n@\n@console\n$ true\n@\n", "@", "```"))
+	want := []transcript.Step{{Line: 6, Section: "A", File: "data/a.ts", Text: "let a = 1;\n\n$ no command\n"}, {Line: 11, Section: "A", Command: "true"}}
+	if err != nil || !slices.Equal(steps, want) {
+		t.Errorf("%v\n%+v", err, steps)
+	}
+}
+
+func TestHereDocument(t *testing.T) {
+	steps, err := transcript.Read(strings.ReplaceAll("@console\n$ cat <<'END'\nit's\nEND\nit's\n@\n", "@", "```"))
+	want := []transcript.Step{{Line: 2, Command: "cat <<'END'\nit's\nEND", Want: "it's"}}
+	if err != nil || !slices.Equal(steps, want) {
+		t.Errorf("%v\n%+v", err, steps)
 	}
 }
 

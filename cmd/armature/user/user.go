@@ -25,7 +25,7 @@ type group struct {
 func Command(in *installation.Installation) *cobra.Command {
 	a := &group{in}
 	cmd := &cobra.Command{Use: "user", Short: "Users of a site"}
-	cmd.AddCommand(a.addCommand(), a.keysCommand(), a.passwordCommand(), a.resetCommand())
+	cmd.AddCommand(a.addCommand(), a.keysCommand(), a.passwordCommand(), a.resetCommand(), a.factorsCommand())
 	return cmd
 }
 
@@ -141,6 +141,32 @@ func (g *group) resetCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&url, "url", "", "where the site is; without it host_name or the first of hosts of its configuration")
 	return cmd
+}
+
+func (g *group) factorsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "reset-factors EMAIL",
+		Short: "Take a user's second factors away, when phone and recovery codes are lost",
+		Long:  "Take a user's second factors, recovery codes and remembered browsers away and end the user's sessions.\nBe sure who asks: from then on the password alone lets in, or where the site or a role demands a\nsecond factor, lets whoever knows it set one up. The Activity Log says that it was done.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return g.WithTenant(cmd.Context(), func(t *tenant.Tenant) error {
+				var had bool
+				err := t.Store.Write(cmd.Context(), document.GroupedTx, func(tx document.Tx) (err error) {
+					had, err = t.Auth.ResetFactors(cmd.Context(), tx, identity.Root(), args[0])
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				told := "%s had no second factor; sessions have ended"
+				if had {
+					told = "second factors of %s are reset and sessions have ended"
+				}
+				return g.Say(map[string]any{"name": args[0], "had_factor": had}, told, args[0])
+			})
+		},
+	}
 }
 
 func (g *group) setPassword(ctx context.Context, t *tenant.Tenant, user, hash string) error {

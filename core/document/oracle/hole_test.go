@@ -2,6 +2,7 @@ package oracle_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -36,23 +37,25 @@ var holes = []string{
 	"a hidden table multiplies rows",
 }
 
-// Every hole is found by what the list is compared with, in a minute.
+// Every hole is found by what the list is compared with, in some minutes at most.
 func TestHolesAreFound(t *testing.T) {
-	for _, hole := range holes {
-		t.Run(hole, func(t *testing.T) {
-			end := time.Now().Add(time.Minute)
-			for seed := uint64(1); time.Now().Before(end); seed++ {
-				w := drawWorld(seed)
-				d := &drawer{rand.New(rand.NewPCG(seed, 2)), w}
-				for range questions {
-					q, p := d.question(), w.callers[d.IntN(len(w.callers))]
-					if shown(q, (&oracle{w: w, p: p}).answer(q)) != shown(q, (&oracle{w: w, p: p, hole: hole}).answer(q)) {
-						t.Logf("found by seed %d", seed)
-						return
-					}
+	left, end := slices.Clone(holes), time.Now().Add(5*time.Minute)
+	for seed := uint64(1); len(left) > 0 && time.Now().Before(end); seed++ {
+		w := drawWorld(seed)
+		d := &drawer{rand.New(rand.NewPCG(seed, 2)), w}
+		for range questions {
+			q, p := d.question(), w.callers[d.IntN(len(w.callers))]
+			whole := shown(q, (&oracle{w: w, p: p}).answer(q))
+			left = slices.DeleteFunc(left, func(hole string) bool {
+				found := shown(q, (&oracle{w: w, p: p, hole: hole}).answer(q)) != whole
+				if found {
+					t.Logf("%s: found by seed %d", hole, seed)
 				}
-			}
-			t.Error("was not found")
-		})
+				return found
+			})
+		}
+	}
+	for _, hole := range left {
+		t.Errorf("%s: was not found", hole)
 	}
 }

@@ -38,11 +38,8 @@ const (
 )
 
 func TestClients(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "armature")
-	if out, err := exec.Command("go", "build", "-C", "../../..", "-o", binary, "./cmd/armature").CombinedOutput(); err != nil {
-		t.Fatalf("build the server: %v\n%s", err, out)
-	}
 	node := installed(t)
+	binary := built(t)
 	databases := map[string]string{"SQLite": "", "PostgreSQL": os.Getenv("ARMATURE_TEST_POSTGRES")}
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
@@ -92,6 +89,19 @@ func absent(t *testing.T, what string) {
 
 // installed installs the npm packages, exactly those of the lock file, and returns
 // the path of node; empty where there is none.
+// built is the server: the one that ARMATURE_TEST_BINARY names, or one of now.
+func built(t *testing.T) string {
+	t.Helper()
+	if binary := os.Getenv("ARMATURE_TEST_BINARY"); binary != "" {
+		return binary
+	}
+	binary := filepath.Join(t.TempDir(), "armature")
+	if out, err := exec.Command("go", "build", "-C", "../../..", "-o", binary, "./cmd/armature").CombinedOutput(); err != nil {
+		t.Fatalf("build the server: %v\n%s", err, out)
+	}
+	return binary
+}
+
 func installed(t *testing.T) string {
 	t.Helper()
 	node, err := exec.LookPath("node")

@@ -29,7 +29,7 @@ func (s *Store) CreateAuthorizeCodeSession(ctx context.Context, signature string
 		"scopes": strings.Join(r.GetGrantedScopes(), " "), "resource": strings.Join(session.Resources, " "),
 		"redirect_uri": session.RedirectURI, "redirect_uri_sent": flag(session.RedirectSent),
 		"code_challenge": session.Challenge, "code_challenge_method": session.ChallengeMethod,
-		"nonce": session.Nonce, "auth_time": session.AuthTime,
+		"nonce": session.Nonce, "auth_time": session.AuthTime, "amr": strings.Join(session.Methods, " "),
 		"expires": s.c.Now().Add(lifetimes.Code).Unix(),
 	}
 	return s.do(ctx, func(ctx context.Context, tx document.Tx) error {
@@ -63,7 +63,7 @@ func (s *Store) asked(ctx context.Context, row *doctype.Document, into fosite.Se
 	session := NewSession(row.Text("user"))
 	session.Scopes = strings.Fields(row.Text("scopes"))
 	session.Resources = strings.Fields(row.Text("resource"))
-	session.AuthTime = row.Int("auth_time")
+	session.AuthTime, session.Methods = row.Int("auth_time"), strings.Fields(row.Text("amr"))
 	session.RedirectURI, session.RedirectSent = row.Text("redirect_uri"), row.Bool("redirect_uri_sent")
 	session.Challenge, session.ChallengeMethod = row.Text("code_challenge"), row.Text("code_challenge_method")
 	session.Nonce, session.code = row.Text("nonce"), row
@@ -118,8 +118,29 @@ func (s *Store) beginGrant(ctx context.Context, tx document.Tx, code *doctype.Do
 	now := s.c.Now()
 	return s.insert(ctx, tx, GrantName, code.Text("grant_id"), code.Text("user"), map[string]any{
 		"client": code.Text("client"), "user": code.Text("user"), "status": active, "scopes": code.Text("scopes"),
-		"resource": code.Text("resource"), "auth_time": code.Int("auth_time"),
+		"resource": code.Text("resource"), "auth_time": code.Int("auth_time"), "amr": code.Text("amr"),
 		"last_used": now.Unix(), "expires": now.Add(max(lifetimes.Refresh, lifetimes.Access)).Unix(),
+	})
+}
+
+// The kinds of grants that no authorization code begins (RFC 6749 section 4.4, RFC 8628
+// section 3.4).
+const (
+	ClientCredentials = "client_credentials"
+	DeviceCode        = "urn:ietf:params:oauth:grant-type:device_code"
+)
+
+// beginWithoutCode is beginGrant for a grant of another kind. One of a client's
+// credentials has no refresh token, and ends with its access token.
+func (s *Store) beginWithoutCode(ctx context.Context, tx document.Tx, r fosite.Requester, session *Session, lifetimes Lifetimes) error {
+	now, lives := s.c.Now(), max(lifetimes.Refresh, lifetimes.Access)
+	if session.GrantType == ClientCredentials {
+		lives = lifetimes.Access
+	}
+	return s.insert(ctx, tx, GrantName, r.GetID(), session.Subject, map[string]any{
+		"client": r.GetClient().GetID(), "user": session.Subject, "status": active, "scopes": strings.Join(session.Scopes, " "),
+		"resource": strings.Join(session.Resources, " "), "auth_time": session.AuthTime, "amr": strings.Join(session.Methods, " "),
+		"grant_type": session.GrantType, "last_used": now.Unix(), "expires": now.Add(lives).Unix(),
 	})
 }
 

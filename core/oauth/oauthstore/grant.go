@@ -19,7 +19,8 @@ type Token struct {
 	Resources []string
 	Expires   int64 // Unix seconds
 	Refresh   bool
-	LastUsed  int64 // when the grant was, Unix seconds
+	GrantType string // how the grant came about; empty: by an authorization code
+	LastUsed  int64  // when the grant was, Unix seconds
 }
 
 // Access finds an access token; nil when it does not count.
@@ -30,6 +31,9 @@ func (s *Store) Access(ctx context.Context, signature string) (*Token, error) {
 	}
 	t := newToken(row, grant)
 	t.Scopes = strings.Fields(row.Text("scopes"))
+	if targets := strings.Fields(row.Text("resource")); len(targets) > 0 {
+		t.Resources = targets
+	}
 	return t, nil
 }
 
@@ -49,7 +53,7 @@ func newToken(row, grant *doctype.Document) *Token {
 	return &Token{
 		Grant: grant.Name(), Client: grant.Text("client"), User: grant.Text("user"),
 		Scopes: strings.Fields(grant.Text("scopes")), Resources: strings.Fields(grant.Text("resource")),
-		Expires: row.Int("expires"), LastUsed: grant.Int("last_used"),
+		Expires: row.Int("expires"), LastUsed: grant.Int("last_used"), GrantType: grant.Text("grant_type"),
 	}
 }
 
@@ -95,6 +99,9 @@ func (s *Store) EndAll(ctx context.Context, tx document.Tx, field, name string) 
 		compare(codes, field, query.Eq, name), compare(codes, "validity", query.Eq, valid),
 	}, invalid)
 	if err != nil {
+		return 0, err
+	}
+	if err := s.endDevices(ctx, tx, field, name); err != nil {
 		return 0, err
 	}
 	dt, err := s.docType(GrantName)

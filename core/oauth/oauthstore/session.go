@@ -21,8 +21,19 @@ type Session struct {
 	// Resources are the resource servers the grant is bound to (RFC 8707); none:
 	// this site.
 	Resources []string
+	// Targets are those of them that an access token is for which is asked for with
+	// fewer; none: all.
+	Targets []string
 	// AuthTime is when the user logged in, if the client asked for it; Unix seconds.
 	AuthTime int64
+	// Methods are how the user logged in (RFC 8176); none: it is not known.
+	Methods []string
+
+	// GrantType is how the grant came about, as grant_type names it at the token
+	// endpoint; empty: by an authorization code.
+	GrantType string
+	// Begins is set where the access token begins its grant: there is no code that does.
+	Begins bool
 
 	// Issuer is the site's address as the request of now reached it. No row keeps it.
 	Issuer string
@@ -60,7 +71,8 @@ func (s *Session) Clone() fosite.Session {
 	for kind, at := range s.ExpiresAt {
 		c.ExpiresAt[kind] = at
 	}
-	c.Scopes, c.Resources = slices.Clone(s.Scopes), slices.Clone(s.Resources)
+	c.Scopes, c.Resources, c.Methods = slices.Clone(s.Scopes), slices.Clone(s.Resources), slices.Clone(s.Methods)
+	c.Targets = slices.Clone(s.Targets)
 	return &c
 }
 
@@ -68,7 +80,7 @@ func (s *Session) Clone() fosite.Session {
 // of the request alone.
 func fill(into fosite.Session, s *Session) fosite.Session {
 	if target, ok := into.(*Session); ok && target != nil {
-		s.Issuer = target.Issuer
+		s.Issuer, s.Targets = target.Issuer, target.Targets
 		*target = *s
 		return target
 	}

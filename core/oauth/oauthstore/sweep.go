@@ -29,6 +29,7 @@ func (s *Store) Sweep(ctx context.Context) (total int, err error) {
 		before  int64
 	}{
 		{CodeName, now.Add(-lifetimes.Refresh).Unix()},
+		{DeviceName, now.AddDate(0, 0, -1).Unix()},
 		{TokenName, now.AddDate(0, 0, -1).Unix()},
 		{GrantName, now.AddDate(0, 0, -1).Unix()},
 	} {

@@ -18,8 +18,7 @@ import (
 // expired is decided here, by the site's clock.
 var forever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// CreateAccessTokenSession stores an access token. The one that a code is exchanged
-// for begins the grant.
+// CreateAccessTokenSession stores an access token. The first one of a grant begins it.
 func (s *Store) CreateAccessTokenSession(ctx context.Context, signature string, r fosite.Requester) error {
 	lifetimes, err := s.c.Lifetimes(ctx)
 	if err != nil {
@@ -31,11 +30,16 @@ func (s *Store) CreateAccessTokenSession(ctx context.Context, signature string, 
 	}
 	values := map[string]any{
 		"kind": access, "grant_id": r.GetID(), "status": active, "scopes": strings.Join(r.GetGrantedScopes(), " "),
-		"expires": s.c.Now().Add(lifetimes.Access).Unix(),
+		"resource": strings.Join(session.Targets, " "), "expires": s.c.Now().Add(lifetimes.Access).Unix(),
 	}
 	return s.do(ctx, func(ctx context.Context, tx document.Tx) error {
 		if session.code != nil {
 			if err := s.beginGrant(ctx, tx, session.code, lifetimes); err != nil {
+				return err
+			}
+		}
+		if session.Begins {
+			if err := s.beginWithoutCode(ctx, tx, r, session, lifetimes); err != nil {
 				return err
 			}
 		}
@@ -135,7 +139,8 @@ func (s *Store) tokenRequest(ctx context.Context, kind, signature string, into f
 	session := NewSession(grant.Text("user"))
 	session.Scopes = strings.Fields(grant.Text("scopes"))
 	session.Resources = strings.Fields(grant.Text("resource"))
-	session.AuthTime = grant.Int("auth_time")
+	session.AuthTime, session.Methods = grant.Int("auth_time"), strings.Fields(grant.Text("amr"))
+	session.GrantType = grant.Text("grant_type")
 	scopes := session.Scopes
 	expires := fosite.RefreshToken
 	if kind == access {

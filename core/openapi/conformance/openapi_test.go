@@ -71,9 +71,12 @@ func validate(t *testing.T, text string) {
 // returns its origin and the Administrator's credentials.
 func serve(t *testing.T) (origin, authorization string) {
 	t.Helper()
-	data, binary := t.TempDir(), filepath.Join(t.TempDir(), "armature")
-	if out, err := exec.Command("go", "build", "-C", "../../..", "-o", binary, "./cmd/armature").CombinedOutput(); err != nil {
-		t.Fatalf("build the server: %v\n%s", err, out)
+	data, binary := t.TempDir(), os.Getenv("ARMATURE_TEST_BINARY")
+	if binary == "" { // which make test builds once for all
+		binary = filepath.Join(t.TempDir(), "armature")
+		if out, err := exec.Command("go", "build", "-C", "../../..", "-o", binary, "./cmd/armature").CombinedOutput(); err != nil {
+			t.Fatalf("build the server: %v\n%s", err, out)
+		}
 	}
 	server := exec.Command(binary, "serve", "--data", data, "--listen", "127.0.0.1:0")
 	server.Stderr = os.Stderr

@@ -1,6 +1,7 @@
 package archive_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
@@ -16,17 +17,19 @@ import (
 	"armature/core/backup"
 	"armature/core/document"
 	"armature/core/identity"
+	"armature/core/public/publish"
 	"armature/core/query"
 	"armature/core/site"
 	"armature/core/sites"
 	"armature/core/sites/archive"
+	"armature/core/sites/datafolder"
 	"armature/core/sites/sitetest"
 )
 
 const passphrase = "open sesame"
 
 // archived makes a site and an archive of it.
-func archived(t *testing.T) (s *sites.Set, layout sites.Layout, file string) {
+func archived(t *testing.T) (s *sites.Set, layout datafolder.Layout, file string) {
 	t.Helper()
 	s, layout = sitetest.NewSet(t, func(c *sites.Config) { c.PassphraseWork = 10 })
 	on := sitetest.Create(t, s, "default")
@@ -68,7 +71,7 @@ func keep(t *testing.T, text []byte) string {
 }
 
 // untouched demands that nothing was made of a refused archive.
-func untouched(t *testing.T, s *sites.Set, layout sites.Layout, want ...string) {
+func untouched(t *testing.T, s *sites.Set, layout datafolder.Layout, want ...string) {
 	t.Helper()
 	list, err := s.Sites(t.Context())
 	var names []string
@@ -227,5 +230,57 @@ func TestRestoreElsewhere(t *testing.T) {
 	b.Manifest.Parts = slices.DeleteFunc(b.Manifest.Parts, uncounted)
 	if fmt.Sprint(a.Manifest.Parts) != fmt.Sprint(b.Manifest.Parts) || a.Manifest.Records() < 300 {
 		t.Errorf("the archive of the restored site differs:\n%v\n%v", a.Manifest.Parts, b.Manifest.Parts)
+	}
+}
+
+// TestPublishedFrontend: what a site has published comes back with it, on every database.
+func TestPublishedFrontend(t *testing.T) {
+	s, layout := sitetest.NewSet(t, func(c *sites.Config) { c.PassphraseWork = 10 })
+	sitetest.Create(t, s, "default")
+	folder := func(name string) string {
+		t.Helper()
+		list, err := s.Sites(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range list {
+			if r.Name == name {
+				return layout.Published(r.Folder)
+			}
+		}
+		t.Fatalf("there is no site %s", name)
+		return ""
+	}
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, text := range map[string]string{"index.html": "<p>ours</p>", "assets/app.js": "code"} {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = w.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := publish.New(publish.Config{Dir: folder("default")}).Publish(t.Context(), b.Bytes(), "jane@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	file := backedUp(t, s, "default")
+	if _, err := archive.Verify(t.Context(), s, file, passphrase, nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := archive.Restore(t.Context(), s, file, passphrase, archive.RestoreOptions{As: "other"}); err != nil {
+		t.Fatal(err)
+	}
+	there := publish.New(publish.Config{Dir: folder("other")})
+	list, err := there.List()
+	if err != nil || len(list) != 1 || list[0].By != "jane@example.com" || list[0].Files != 2 {
+		t.Fatal(list, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(there.Folders()[0], "assets", "app.js")); err != nil || string(text) != "code" {
+		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"armature/core/migration"
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/sites/registry"
 	"armature/core/store"
 	"armature/core/tenant"
 )
@@ -99,7 +100,7 @@ func Restore(ctx context.Context, set *sites.Set, file, passphrase string, o Res
 type restoring struct {
 	set     *sites.Set
 	archive *backup.Archive
-	stage   sites.Stage
+	stage   registry.Stage
 	name    string
 	tell    backup.Progress
 	done    *Restored
@@ -149,6 +150,7 @@ func (r *restoring) fill(ctx context.Context, config *site.Config) (err error) {
 	if err != nil {
 		return err
 	}
+	to.Published = filepath.Join(dir, "published")
 	if err := r.archive.Restore(ctx, to, spool, r.tell); err != nil {
 		return err
 	}
@@ -172,7 +174,7 @@ func (r *restoring) storeKey(ctx context.Context, db *store.Store) error {
 // config is the configuration. A site under another name does not take the hosts
 // and the bucket's folder of the one it was made from.
 func (r *restoring) config(ctx context.Context) (*site.Config, error) {
-	c, err := sites.ParseConfig(r.archive.Config)
+	c, err := registry.ParseConfig(r.archive.Config)
 	if err == nil && r.name != r.archive.Header.Site {
 		c, err = r.asAnother(c)
 	}
@@ -209,9 +211,9 @@ func (r *restoring) withinQuotas(ctx context.Context, c *site.Config) (*site.Con
 // has the same one: it is about to be dropped, and what is deleted on the new one
 // must stay for the case that it is brought back.
 func (r *restoring) apart(c *site.Config) (*site.Config, error) {
-	own := &sites.Record{Config: c, Place: r.stage.Place()}
+	own := &registry.Record{Config: c, Place: r.stage.Place()}
 	bucket, prefix := own.Bucket()
-	taken := slices.ContainsFunc(r.set.Known(), func(other *sites.Record) bool {
+	taken := slices.ContainsFunc(r.set.Known(), func(other *registry.Record) bool {
 		b, p := other.Bucket()
 		return b == bucket && p == prefix
 	})

@@ -11,6 +11,8 @@ import (
 
 	"armature/core/backup"
 	"armature/core/sites"
+	"armature/core/sites/datafolder"
+	"armature/core/sites/registry"
 	"armature/core/tenant"
 )
 
@@ -26,13 +28,13 @@ type Scheduler struct {
 	c        sites.Config // of the set
 	schedule Schedule
 
-	next    map[*sites.Record]time.Time // when to look at a site again; with another configuration it is another record
-	cleared time.Time                   // when it was last looked for what is left of broken off backups
+	next    map[*registry.Record]time.Time // when to look at a site again; with another configuration it is another record
+	cleared time.Time                      // when it was last looked for what is left of broken off backups
 }
 
 // NewScheduler makes what makes archives of the sites of a set.
 func NewScheduler(set *sites.Set, by Schedule) *Scheduler {
-	return &Scheduler{set: set, c: set.Config(), schedule: by, next: map[*sites.Record]time.Time{}}
+	return &Scheduler{set: set, c: set.Config(), schedule: by, next: map[*registry.Record]time.Time{}}
 }
 
 // Run makes archives of every site by schedule until ctx ends, one after the other: a
@@ -54,11 +56,11 @@ func (s *Scheduler) Run(ctx context.Context) {
 func (s *Scheduler) round(ctx context.Context) {
 	if time.Since(s.cleared) >= clearEvery {
 		s.cleared = time.Now()
-		if err := sites.RemoveAbandoned(ctx, s.c.Layout.Data, trialPrefix, s.c.Logger); err != nil && ctx.Err() == nil {
+		if err := datafolder.RemoveAbandoned(ctx, s.c.Layout.Data, trialPrefix, s.c.Logger); err != nil && ctx.Err() == nil {
 			s.c.Logger.Error("clear away what is left of broken off backups", "error", err)
 		}
 	}
-	seen := map[*sites.Record]bool{}
+	seen := map[*registry.Record]bool{}
 	for _, r := range s.set.Known() {
 		if ctx.Err() != nil {
 			return
@@ -69,7 +71,7 @@ func (s *Scheduler) round(ctx context.Context) {
 			s.next[r] = s.c.Now().Add(again)
 		}
 	}
-	maps.DeleteFunc(s.next, func(r *sites.Record, _ time.Time) bool { return !seen[r] })
+	maps.DeleteFunc(s.next, func(r *registry.Record, _ time.Time) bool { return !seen[r] })
 }
 
 // forLong is when a site is looked at again of which no archives are made: another
@@ -80,7 +82,7 @@ const forLong = 365 * 24 * time.Hour
 const lookSoon = time.Minute
 
 // site makes the archive of a site if it is due, and tells in how long to look again.
-func (s *Scheduler) site(ctx context.Context, r *sites.Record) (again time.Duration) {
+func (s *Scheduler) site(ctx context.Context, r *registry.Record) (again time.Duration) {
 	schedule, own, ok, err := s.schedule.of(r.Config)
 	if err != nil || r.Broken != nil {
 		s.c.Logger.Error("no backup is made of a site: its configuration cannot be used", "site", r.Name, "error", errors.Join(err, r.Broken))

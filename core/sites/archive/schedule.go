@@ -11,7 +11,7 @@ import (
 	"armature/core/file/backend"
 	"armature/core/file/s3"
 	"armature/core/site"
-	"armature/core/sites"
+	"armature/core/sites/registry"
 	"armature/core/tenant"
 )
 
@@ -47,7 +47,7 @@ type Meter interface {
 // place of its own is not used while the site is paused: it is that of the original,
 // which keeps archives of the same name there.
 func (s *Schedule) of(c *site.Config) (_ backup.Schedule, ownPlace, ok bool, err error) {
-	set, err := sites.BackupSettings(c)
+	set, err := registry.BackupSettings(c)
 	if err != nil {
 		return backup.Schedule{}, false, false, err
 	}
@@ -59,7 +59,7 @@ func (s *Schedule) of(c *site.Config) (_ backup.Schedule, ownPlace, ok bool, err
 // openPlace opens where the archives of a site go, and tells in which folder they are
 // made: data, unless they are put where they can be moved to.
 func (s *Schedule) openPlace(t *tenant.Tenant, data string) (_ backup.Place, spool string, end func() error, err error) {
-	set, err := sites.BackupSettings(t.Site.Config())
+	set, err := registry.BackupSettings(t.Site.Config())
 	if err != nil {
 		return backup.Place{}, "", nil, err
 	}

@@ -12,14 +12,15 @@ import (
 	"armature/core/identity"
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/sites/datafolder"
 	"armature/core/tenant"
 )
 
 // NewSet makes the set of an installation of its own, without sites, until the test
 // ends. Its Config is changed first.
-func NewSet(t testing.TB, change ...func(*sites.Config)) (*sites.Set, sites.Layout) {
+func NewSet(t testing.TB, change ...func(*sites.Config)) (*sites.Set, datafolder.Layout) {
 	t.Helper()
-	layout := sites.Layout{Data: t.TempDir()}
+	layout := datafolder.Layout{Data: t.TempDir()}
 	if err := layout.Make(); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func NewSet(t testing.TB, change ...func(*sites.Config)) (*sites.Set, sites.Layo
 }
 
 // Config is that of another process on the data of a layout.
-func Config(t testing.TB, layout sites.Layout) sites.Config {
+func Config(t testing.TB, layout datafolder.Layout) sites.Config {
 	t.Helper()
 	master, err := site.LoadMaster(layout.MasterKey())
 	if err != nil {

@@ -30,6 +30,7 @@ import (
 	"armature/core/proxy"
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/sites/datafolder"
 	"armature/core/store"
 	"armature/core/tenant"
 )
@@ -127,7 +128,7 @@ func OnDatabase(t testing.TB, c *sites.Config, database string) {
 		if err != nil {
 			t.Error(err)
 		}
-		for _, name := range append(schemas, schema) {
+		for _, name := range append(schemas, schema, schema+"_jobs") {
 			if err := store.Drop(ctx, database, name); err != nil {
 				t.Error(err)
 			}
@@ -173,7 +174,7 @@ var made atomic.Int64
 // New serves a fresh site on a database ("" is SQLite) until the test ends.
 func New(t testing.TB, database string, options ...Option) *Server {
 	t.Helper()
-	layout := sites.Layout{Data: t.TempDir()}
+	layout := datafolder.Layout{Data: t.TempDir()}
 	if err := layout.Make(); err != nil {
 		t.Fatal(err)
 	}
@@ -220,6 +221,9 @@ func New(t testing.TB, database string, options ...Option) *Server {
 	s.Admin = s.As(t, identity.Administrator)
 	return s
 }
+
+// Set is the sites of the server.
+func (s *Server) Set() *sites.Set { return s.set }
 
 // Trusting is the same site on a server that takes those who test it for a
 // trusted proxy.

@@ -8,6 +8,7 @@ import (
 
 	"armature/core/site"
 	"armature/core/sites"
+	"armature/core/sites/datafolder"
 	"armature/core/tenant"
 )
 
@@ -26,7 +27,7 @@ var newBlank = sync.OnceValues(func() (b blank, err error) {
 		return b, err
 	}
 	defer os.RemoveAll(dir)
-	layout := sites.Layout{Data: dir}
+	layout := datafolder.Layout{Data: dir}
 	if err := layout.Make(); err != nil {
 		return b, err
 	}
@@ -48,7 +49,7 @@ var newBlank = sync.OnceValues(func() (b blank, err error) {
 })
 
 // unpack makes an installation whose one site is a copy.
-func (b blank) unpack(layout sites.Layout, name string) error {
+func (b blank) unpack(layout datafolder.Layout, name string) error {
 	if err := os.Mkdir(layout.Site(name), 0o700); err != nil {
 		return err
 	}

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"armature/core/serve/loopback"
+	"armature/core/store/pgserver"
 )
 
 // Options say how it pools; the zero value is in transaction mode, with 20 connections.
@@ -46,7 +49,7 @@ func Start(t testing.TB, database string, o Options) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := freeAddress(t)
+	address := loopback.Free(t)
 	dir, err := os.MkdirTemp("", "pgbouncer-*")
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +70,7 @@ func Start(t testing.TB, database string, o Options) string {
 	ctx, stop := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, program, file)
 	cmd.Dir, cmd.Stderr = "/", &said
-	asNobody(cmd)
+	pgserver.AsNobody(cmd)
 	if err := cmd.Start(); err != nil {
 		stop()
 		t.Fatal(err)
@@ -100,17 +103,6 @@ func find() (string, error) {
 		return path, nil
 	}
 	return exec.LookPath("/usr/sbin/pgbouncer") // which is not in everybody's PATH
-}
-
-// freeAddress is one on loopback that nobody listens on.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func (o Options) config(server *url.URL, address, dir string) string {

@@ -31,7 +31,7 @@ func startChromium(t *testing.T) context.Context {
 		}
 		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WindowSize(1280, 800),
 			// Nothing but the servers of these tests is reached.
-			chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"),
+			chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE *.localhost"),
 			chromedp.Flag("no-proxy-server", true))
 		if os.Geteuid() == 0 {
 			options = append(options, chromedp.NoSandbox) // it refuses to run as root otherwise

@@ -15,7 +15,7 @@ func TestHome(t *testing.T) {
 			b.login("jane@example.com")
 			b.shows("Jane <b> Doe & a very long name", "jane@example.com")
 			b.inspect("home " + l.name)
-			if r := b.click("a[href='/api/openapi.json']"); r.Status != 200 {
+			if r := b.click("a[href='/api/docs']"); r.Status != 200 {
 				t.Errorf("status %d", r.Status)
 			}
 			b.open("/")

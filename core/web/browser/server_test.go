@@ -34,10 +34,12 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "armature")
-	if out, err := exec.Command("go", "build", "-C", "../../..", "-o", binary, "./cmd/armature").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
-		return 1
+	if binary = os.Getenv("ARMATURE_TEST_BINARY"); binary == "" { // which make test builds once for all
+		binary = filepath.Join(dir, "armature")
+		if out, err := exec.Command("go", "build", "-C", "../../..", "-o", binary, "./cmd/armature").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+			return 1
+		}
 	}
 	defer stopChromium()
 	return m.Run()

@@ -59,9 +59,12 @@ func TestMain(m *testing.M) {
 
 // started builds the server and starts it on an empty folder.
 var started = sync.OnceValues(func() (*server, error) {
-	s := &server{data: filepath.Join(folder, "data"), binary: filepath.Join(folder, "armature")}
-	if out, err := exec.Command("go", "build", "-C", "../../..", "-o", s.binary, "./cmd/armature").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the server: %w\n%s", err, out)
+	s := &server{data: filepath.Join(folder, "data"), binary: os.Getenv("ARMATURE_TEST_BINARY")}
+	if s.binary == "" { // which make test builds once for all
+		s.binary = filepath.Join(folder, "armature")
+		if out, err := exec.Command("go", "build", "-C", "../../..", "-o", s.binary, "./cmd/armature").CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("build the server: %w\n%s", err, out)
+		}
 	}
 	cmd := exec.Command(s.binary, "serve", "--data", s.data, "--listen", "127.0.0.1:0")
 	out, err := cmd.StdoutPipe()

@@ -49,9 +49,28 @@ const kv = Object.freeze({
 });
 
 const call = (method, args = {}) => ask("method_call", { method, args });
-const enqueue = (method, args = {}) => ask("enqueue", { method, args }).job;
+const publish = (topic, data = null, options = {}) => { ask("publish", { ...options, topic, data }); };
+const enqueue = (method, args = {}, options = {}) => ask("enqueue", { ...options, method, args }).job;
 const config = (key, otherwise = null) => ask("config_get", { key }) ?? otherwise;
-const respond = (answer) => { ask("respond", bodied({ status: 200, ...answer }, "respond")); };
+const respond = ({ html, ...answer }) => {
+  if (html !== undefined) answer.html = String(html);
+  ask("respond", bodied({ status: 200, ...answer }, "respond"));
+};
+
+// Html is text that is HTML already; everything else is escaped on its way into a page.
+class Html {
+  #text;
+  constructor(text) { this.#text = text; }
+  toString() { return this.#text; }
+  static of(value) {
+    if (value instanceof Html) return value.#text;
+    if (Array.isArray(value)) return value.map(Html.of).join("");
+    if (value === undefined || value === null || value === false) return "";
+    return String(value).replace(/[&<>"'`]/g, (c) => `&#${c.charCodeAt(0)};`);
+  }
+}
+
+const html = (parts, ...values) => new Html(parts.reduce((text, part, i) => text + Html.of(values[i - 1]) + part));
 const tell = (message, { title, indicator } = {}) => { ask("tell", { message: String(message), title, indicator }); };
 
 // caller and request ask when they are first looked at, which is once in a call.
@@ -71,6 +90,8 @@ const request = Object.freeze({
   get path() { return theRequest().path; },
   get query() { return new URLSearchParams(theRequest().query); },
   get headers() { return new Headers(theRequest().headers); },
+  get route() { return theRequest().route; },
+  get base() { return theRequest().base ?? ""; },
   get body() { return textOf(theRequest()); },
   bytes: () => bytesOf(theRequest()),
   json: () => JSON.parse(textOf(theRequest())),

@@ -16,6 +16,7 @@ type Contract struct {
 	Module           string                     `json:"module"`
 	Version          int                        `json:"version"`
 	ManifestSection  string                     `json:"manifest_section"`
+	PublicSection    string                     `json:"public_section"`
 	ScriptSection    string                     `json:"script_section"`
 	ScriptMapSection string                     `json:"script_map_section"`
 	ReservedPrefix   string                     `json:"reserved_prefix"`

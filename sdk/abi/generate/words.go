@@ -73,7 +73,7 @@ func typed(p *Param, types map[string]string) string {
 }
 
 // initialisms are the words that Go writes in capitals.
-var initialisms = map[string]string{"kv": "KV", "http": "HTTP", "id": "ID", "url": "URL", "cpu": "CPU", "ms": "Ms", "ttl": "TTL", "s": "Seconds", "doctype": "DocType"}
+var initialisms = map[string]string{"kv": "KV", "http": "HTTP", "id": "ID", "url": "URL", "cpu": "CPU", "ms": "Ms", "ttl": "TTL", "s": "Seconds", "doctype": "DocType", "html": "HTML"}
 
 // camel is doc_get as DocGet.
 func camel(name string, special map[string]string) string {

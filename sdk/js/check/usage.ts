@@ -16,6 +16,7 @@ export async function close({ name }: { name: string }) {
   doc.insert("ToDo", { description: "x" });
   kv.set("k", { a: 1 }, { ttl: 60 });
   const n: number = config("limit", 5) + (kv.get<number>("n") ?? 0) + doc.count("ToDo");
+  publish("acme.shop.later", { n }, { user: "ann@example.com" });
   const job: string = enqueue("acme.shop.later", { n });
   return { ...doc.update("ToDo", made.name, { status: "Closed" }), open: open.map((row) => row.name), job };
 }

@@ -602,8 +602,8 @@ impl ConnectedRequest {
 /// What `request_get` is asked.
 ///
 /// Tells of the HTTP request that made the call, without its credentials.
-/// Answer: an object with method, path, query, headers, body, body_base64. Errors: NotFound: the
-/// call did not come by HTTP.
+/// Answer: an object with method, path, query, headers, body, body_base64, route, base. Errors:
+/// NotFound: the call did not come by HTTP.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RequestGet {
 }
@@ -617,6 +617,11 @@ pub struct RequestGetAnswer {
     pub headers: Object,
     pub body: String,
     pub body_base64: String,
+    /// The route of the manifest that the request came by; without it, it came by the method's path.
+    pub route: String,
+    /// Where the plugin's pages are, for links to them: empty, or a path that does not end in a
+    /// slash.
+    pub base: String,
 }
 
 impl RequestGet {
@@ -636,14 +641,16 @@ impl RequestGet {
             headers: answer.take("headers").into_object(),
             body: answer.text("body").to_string(),
             body_base64: answer.text("body_base64").to_string(),
+            route: answer.text("route").to_string(),
+            base: answer.text("base").to_string(),
         })
     }
 }
 
 /// What `respond` is asked.
 ///
-/// Answers the HTTP request that made the call with bytes of the plugin's own instead of the
-/// method's result, once the method has returned.
+/// Answers the HTTP request that made the call with a page or bytes of the plugin's own instead of
+/// the method's result, once the method has returned.
 /// Answer: null. Errors: Validation: status or header not allowed; NotFound: the call did not come
 /// by HTTP.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -656,6 +663,8 @@ pub struct Respond {
     pub body: String,
     /// The body, if it is bytes: standard base64 with padding; may be missing.
     pub body_base64: String,
+    /// The body, if it is a page: its content-type is that of HTML; may be missing.
+    pub html: String,
 }
 
 impl Respond {
@@ -673,6 +682,9 @@ impl Respond {
         }
         if !self.body_base64.is_empty() {
             request.set("body_base64", self.body_base64);
+        }
+        if !self.html.is_empty() {
+            request.set("html", self.html);
         }
         request
     }
@@ -723,14 +735,31 @@ impl Tell {
 
 /// What `enqueue` is asked.
 ///
-/// Has a method run later, as the same caller, if the request's transaction is committed.
-/// Answer: an object with job. Errors: NotFound; Permission.
+/// Has a method run later, as the same caller, if the request's transaction is committed. It is
+/// called with POST, outside of a transaction until it first writes; what it writes happens once,
+/// what it asks other servers for at least once, with the header `Idempotency-Key`. A call that
+/// fails is tried again, later each time, until its attempts are used up. A method that answers
+/// `{"next": cursor}` is called again, in a step of its own, with its arguments and `cursor`.
+/// `unique`: while a call with the same key of this plugin waits or runs, there is no other, and
+/// the answer is that one's id. Who enqueued it narrows it: what the caller, the token and the
+/// plugin may not do any more when it runs, it may not. In a GET nothing is enqueued and the id is
+/// empty.
+/// Answer: an object with job. Errors: NotFound: there is no such method; Permission; Validation:
+/// arguments that are too long, and too many jobs that wait (QuotaExceededError).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Enqueue {
     /// The method's dotted path.
     pub method: String,
-    /// Its arguments; may be missing.
+    /// Its arguments, at most 65536 bytes of JSON; may be missing.
     pub args: Object,
+    /// Not before so many seconds have passed; may be missing.
+    pub delay_s: i64,
+    /// Not before this time, with its zone (RFC 3339); may be missing.
+    pub run_at: String,
+    /// A key of 1 to 140 bytes; may be missing.
+    pub unique: String,
+    /// How often it is tried, 1 to 25; 8 without it; may be missing.
+    pub attempts: i64,
 }
 
 /// What `enqueue` answers.
@@ -748,6 +777,18 @@ impl Enqueue {
         if !self.args.0.is_empty() {
             request.set("args", self.args);
         }
+        if self.delay_s != 0 {
+            request.set("delay_s", self.delay_s);
+        }
+        if !self.run_at.is_empty() {
+            request.set("run_at", self.run_at);
+        }
+        if !self.unique.is_empty() {
+            request.set("unique", self.unique);
+        }
+        if self.attempts != 0 {
+            request.set("attempts", self.attempts);
+        }
         request
     }
 
@@ -758,5 +799,43 @@ impl Enqueue {
         Ok(EnqueueAnswer {
             job: answer.text("job").to_string(),
         })
+    }
+}
+
+/// What `publish` is asked.
+///
+/// Tells those who follow a method over `GET /api/live` something, once the request's transaction
+/// is committed. The topic is the path of a method of the plugin's own, and who may call that may
+/// follow it: whether they may is asked when they are told. With `user` that user alone is told.
+/// Who comes later is not told. In a GET nothing is published.
+/// Answer: null. Errors: NotFound: there is no such method; Permission: the method is none of the
+/// plugin's own; Validation: data that is too long.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Publish {
+    /// The path of a method of the plugin's own.
+    pub topic: String,
+    /// What is told: any JSON of at most 65536 bytes; may be missing.
+    pub data: Value,
+    /// The one user who is told; without it all who may call the method; may be missing.
+    pub user: String,
+}
+
+impl Publish {
+    /// The request as JSON.
+    pub fn into_request(self) -> Object {
+        let mut request = Object::default();
+        request.set("topic", self.topic);
+        if self.data != Value::Null {
+            request.set("data", self.data);
+        }
+        if !self.user.is_empty() {
+            request.set("user", self.user);
+        }
+        request
+    }
+
+    /// Sends the request.
+    pub fn ask(self) -> Result<()> {
+        ask(capability::publish, &self.into_request()).map(|_| ())
     }
 }

@@ -26,7 +26,7 @@ pub fn call(method: &str, args: Object) -> Result<Value> {
 
 /// Has a method run once the transaction is committed, and returns the job's id.
 pub fn enqueue(method: &str, args: Object) -> Result<String> {
-    Ok(Enqueue { method: method.into(), args }.ask()?.job)
+    Ok(Enqueue { method: method.into(), args, ..Enqueue::default() }.ask()?.job)
 }
 
 /// Reads a key of the plugin's configuration on this site; null if it is not set.
@@ -74,7 +74,13 @@ pub fn request() -> Result<Object> {
 /// result.
 pub fn respond(status: i64, headers: Object, body: impl AsRef<[u8]>) -> Result<()> {
     let (body, body_base64) = crate::body::parts(body.as_ref());
-    Respond { status, headers, body, body_base64 }.ask()
+    Respond { status, headers, body, body_base64, html: String::new() }.ask()
+}
+
+/// Answers that request with a page, instead of the method's result. What comes from
+/// people has to be escaped in it.
+pub fn respond_page(html: &str) -> Result<()> {
+    Respond { status: 200, html: html.to_string(), ..Default::default() }.ask()
 }
 
 /// Says something to the user of the request beside the answer, if the request

@@ -76,6 +76,9 @@ func httpFetch(in unsafe.Pointer, n uint32, out unsafe.Pointer, room uint32) int
 //go:wasmimport armature1 connected_request
 func connectedRequest(in unsafe.Pointer, n uint32, out unsafe.Pointer, room uint32) int32
 
+//go:wasmimport armature1 publish
+func publish(in unsafe.Pointer, n uint32, out unsafe.Pointer, room uint32) int32
+
 //go:wasmimport armature1 enqueue
 func enqueue(in unsafe.Pointer, n uint32, out unsafe.Pointer, room uint32) int32
 
@@ -92,7 +95,7 @@ var capabilities = map[string]capability{
 	"doc_update": docUpdate, "doc_delete": docDelete, "doc_submit": docSubmit, "doc_cancel": docCancel,
 	"method_call": methodCall, "caller_get": callerGet, "config_get": configGet, "kv_get": kvGet,
 	"request_get": requestGet, "respond": respond,
-	"kv_set": kvSet, "kv_delete": kvDelete, "http_fetch": httpFetch, "connected_request": connectedRequest, "enqueue": enqueue,
+	"kv_set": kvSet, "kv_delete": kvDelete, "http_fetch": httpFetch, "connected_request": connectedRequest, "enqueue": enqueue, "publish": publish,
 }
 
 // Step is one import to call.

@@ -28,6 +28,7 @@ func RequestGet(in, out []byte) int32 { return host().Call("armature1.request_ge
 func Respond(in, out []byte) int32    { return host().Call("armature1.respond", in, out) }
 func Tell(in, out []byte) int32       { return host().Call("armature1.tell", in, out) }
 func Enqueue(in, out []byte) int32    { return host().Call("armature1.enqueue", in, out) }
+func Publish(in, out []byte) int32    { return host().Call("armature1.publish", in, out) }
 
 // The functions that only a test is offered.
 

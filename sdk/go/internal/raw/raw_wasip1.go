@@ -117,6 +117,10 @@ func hostTell(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap int32) 
 //go:noescape
 func hostEnqueue(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap int32) int32
 
+//go:wasmimport armature1 publish
+//go:noescape
+func hostPublish(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap int32) int32
+
 // The capabilities: a JSON request in, a JSON answer out. The result is the length
 // of the whole answer, or minus the kind of an error; Take has the rest.
 
@@ -297,18 +301,19 @@ func ConnectedRequest(in, out []byte) int32 {
 // Tells of the HTTP request that made the call, without its credentials.
 //
 // Request: an empty object.
-// Answer: an object with method, path, query, headers, body, body_base64.
+// Answer: an object with method, path, query, headers, body, body_base64, route, base.
 // Errors: NotFound: the call did not come by HTTP.
 func RequestGet(in, out []byte) int32 {
 	return hostRequestGet(at(in), size(in), at(out), size(out))
 }
 
-// Answers the HTTP request that made the call with bytes of the plugin's own instead of the
-// method's result, once the method has returned.
+// Answers the HTTP request that made the call with a page or bytes of the plugin's own instead of
+// the method's result, once the method has returned.
 //
 // Request: status, 200 to 599; 200 without it (may be missing); headers, some headers are allowed
 // only (may be missing); body, the body, if it is text (may be missing); body_base64, the body, if
-// it is bytes: standard base64 with padding (may be missing).
+// it is bytes: standard base64 with padding (may be missing); html, the body, if it is a page: its
+// content-type is that of HTML (may be missing).
 // Answer: null.
 // Errors: Validation: status or header not allowed; NotFound: the call did not come by HTTP.
 func Respond(in, out []byte) int32 {
@@ -330,11 +335,37 @@ func Tell(in, out []byte) int32 {
 	return hostTell(at(in), size(in), at(out), size(out))
 }
 
-// Has a method run later, as the same caller, if the request's transaction is committed.
+// Has a method run later, as the same caller, if the request's transaction is committed. It is
+// called with POST, outside of a transaction until it first writes; what it writes happens once,
+// what it asks other servers for at least once, with the header `Idempotency-Key`. A call that
+// fails is tried again, later each time, until its attempts are used up. A method that answers
+// `{"next": cursor}` is called again, in a step of its own, with its arguments and `cursor`.
+// `unique`: while a call with the same key of this plugin waits or runs, there is no other, and the
+// answer is that one's id. Who enqueued it narrows it: what the caller, the token and the plugin
+// may not do any more when it runs, it may not. In a GET nothing is enqueued and the id is empty.
 //
-// Request: method, the method's dotted path; args, its arguments (may be missing).
+// Request: method, the method's dotted path; args, its arguments, at most 65536 bytes of JSON (may
+// be missing); delay_s, not before so many seconds have passed (may be missing); run_at, not before
+// this time, with its zone (RFC 3339) (may be missing); unique, a key of 1 to 140 bytes (may be
+// missing); attempts, how often it is tried, 1 to 25; 8 without it (may be missing).
 // Answer: an object with job.
-// Errors: NotFound; Permission.
+// Errors: NotFound: there is no such method; Permission; Validation: arguments that are too long,
+// and too many jobs that wait (QuotaExceededError).
 func Enqueue(in, out []byte) int32 {
 	return hostEnqueue(at(in), size(in), at(out), size(out))
+}
+
+// Tells those who follow a method over `GET /api/live` something, once the request's transaction is
+// committed. The topic is the path of a method of the plugin's own, and who may call that may
+// follow it: whether they may is asked when they are told. With `user` that user alone is told. Who
+// comes later is not told. In a GET nothing is published.
+//
+// Request: topic, the path of a method of the plugin's own; data, what is told: any JSON of at most
+// 65536 bytes (may be missing); user, the one user who is told; without it all who may call the
+// method (may be missing).
+// Answer: null.
+// Errors: NotFound: there is no such method; Permission: the method is none of the plugin's own;
+// Validation: data that is too long.
+func Publish(in, out []byte) int32 {
+	return hostPublish(at(in), size(in), at(out), size(out))
 }

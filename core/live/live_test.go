@@ -1,0 +1,265 @@
+package live_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"armature/core/live"
+	"armature/core/sites"
+	"armature/core/sites/sitetest"
+)
+
+type obj = map[string]any
+
+// serving has a site tell what changes.
+func serving(c live.ProcessConfig) sitetest.Option {
+	return func(config *sites.Config) { config.Streams = live.NewProcess(c) }
+}
+
+func each(t *testing.T, test func(t *testing.T, s *sitetest.Server)) {
+	t.Helper()
+	sitetest.Each(t, test, serving(live.ProcessConfig{}))
+}
+
+// define makes a DocType that users of the role Reader may read.
+func define(t *testing.T, s *sitetest.Server, name string, more obj, fields ...obj) {
+	t.Helper()
+	body := obj{"name": name, "module": "Test", "custom": 1, "autoname": "Prompt", "fields": fields,
+		"permissions": []obj{{"role": "System Manager", "read": 1, "write": 1, "create": 1, "delete": 1, "share": 1}, {"role": "Reader", "read": 1}}}
+	for key, value := range more {
+		body[key] = value
+	}
+	s.Admin.Post("/api/resource/DocType", body).OK(t)
+}
+
+func role(t *testing.T, s *sitetest.Server, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		s.Admin.Post("/api/resource/Role", obj{"role_name": name}).OK(t)
+	}
+}
+
+func note(t *testing.T, s *sitetest.Server) {
+	t.Helper()
+	role(t, s, "Reader")
+	define(t, s, "Memo", nil, obj{"fieldname": "state", "fieldtype": "Data"}, obj{"fieldname": "title", "fieldtype": "Data"})
+}
+
+func TestFollowing(t *testing.T) {
+	each(t, func(t *testing.T, s *sitetest.Server) {
+		note(t, s)
+		s.Admin.Post("/api/resource/Memo", obj{"name": "a", "state": "open"}).OK(t)
+		clerk := s.User(t, "clerk@example.com", "Reader")
+		list := follow(t, s.URL, clerk.Authorization, "doctype", "Memo", "fields", `["name","title"]`, "filters", `[["state","=","open"]]`)
+		one := follow(t, s.URL, s.Admin.Authorization, "subscribe", `[{"id":"mine","doctype":"Memo","name":"a"}]`)
+		list.round()
+		one.round()
+
+		s.Admin.Put("/api/resource/Memo/a", obj{"title": "new"}).OK(t)
+		list.wants(`changed Memo/a {"name":"a","title":"new"}`)
+		if told := one.told(); !strings.HasPrefix(told, `changed Memo/a {"name":"a","owner":`) || !strings.Contains(told, `"title":"new"`) || !strings.Contains(told, `"doctype":"Memo"`) {
+			t.Errorf("of the document: %s", told)
+		}
+		s.Admin.Post("/api/resource/Memo", obj{"name": "b", "state": "done"}).OK(t)
+		s.Admin.Put("/api/resource/Memo/b", obj{"state": "open"}).OK(t)
+		list.wants(`changed Memo/b {"name":"b","title":null}`)
+		s.Admin.Put("/api/resource/Memo/a", obj{"state": "done"}).OK(t)
+		list.wants("removed Memo/a")
+		one.told()
+		s.Admin.Delete("/api/resource/Memo/a")
+		one.wants("removed Memo/a")
+		s.Admin.Delete("/api/resource/Memo/b")
+		list.wants("removed Memo/b")
+	})
+}
+
+func TestOfAnotherProcess(t *testing.T) {
+	each(t, func(t *testing.T, s *sitetest.Server) {
+		note(t, s)
+		r := follow(t, s.URL, s.Admin.Authorization, "doctype", "Memo")
+		twin := s.Twin(t)
+		twin.Admin.Post("/api/resource/Memo", obj{"name": "a"}).OK(t)
+		if told := r.told(); !strings.HasPrefix(told, `changed Memo/a {"name":"a","modified":`) {
+			t.Errorf("told %s", told)
+		}
+	})
+}
+
+func TestWhatCannotBeFollowed(t *testing.T) {
+	each(t, func(t *testing.T, s *sitetest.Server) {
+		note(t, s)
+		nobody := s.User(t, "nobody@example.com")
+		tests := []struct {
+			name, who, query string
+			status           int
+		}{
+			{"without rights", nobody.Authorization, "doctype=Memo", http.StatusForbidden},
+			{"a document without rights", nobody.Authorization, "doctype=Memo&name=a", http.StatusForbidden},
+			{"not logged in", "", "doctype=Memo", http.StatusForbidden},
+			{"no such DocType", s.Admin.Authorization, "doctype=Nothing", http.StatusNotFound},
+			{"nothing", s.Admin.Authorization, "", http.StatusExpectationFailed},
+			{"no such field", s.Admin.Authorization, `doctype=Memo&filters=[["nothing","=",1]]`, http.StatusExpectationFailed},
+			{"a page", s.Admin.Authorization, "doctype=Memo&limit=3", http.StatusExpectationFailed},
+			{"an aggregate", s.Admin.Authorization, `doctype=Memo&fields=["count(*)"]`, http.StatusExpectationFailed},
+			{"no such method", s.Admin.Authorization, "topic=acme.nothing", http.StatusNotFound},
+			{"no JSON", s.Admin.Authorization, "subscribe=[", http.StatusExpectationFailed},
+			{"a child table", s.Admin.Authorization, "doctype=Has+Role", http.StatusExpectationFailed},
+		}
+		for _, test := range tests {
+			values, err := url.ParseQuery(test.query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var params []string
+			for key := range values {
+				params = append(params, key, values.Get(key))
+			}
+			if r := connect(t, s.URL, test.who, "", params...); r.status != test.status {
+				t.Errorf("%s: %d %s, want %d", test.name, r.status, r.body, test.status)
+			}
+		}
+		if reply := s.Admin.Post("/api/live?doctype=Memo", obj{}); reply.Status != http.StatusMethodNotAllowed {
+			t.Errorf("POST: %d", reply.Status)
+		}
+	})
+}
+
+// Whoever may not see any more what they follow, is told nothing within a second.
+func TestRevocation(t *testing.T) {
+	each(t, func(t *testing.T, s *sitetest.Server) {
+		note(t, s)
+		s.Admin.Post("/api/resource/Memo", obj{"name": "a"}).OK(t)
+		twin := s.Twin(t)
+		for name, revoke := range map[string]func(user string){
+			"disabled":  func(user string) { twin.Admin.Put("/api/resource/User/"+user, obj{"enabled": 0}).OK(t) },
+			"the roles": func(user string) { twin.Admin.Put("/api/resource/User/"+user, obj{"roles": []obj{}}).OK(t) },
+			"the key":   func(user string) { s.As(t, user) },
+		} {
+			user := strings.ReplaceAll(name, " ", "") + "@example.com"
+			clerk := s.User(t, user, "Reader")
+			r := follow(t, s.URL, clerk.Authorization, "doctype", "Memo")
+			r.round()
+			begun := time.Now()
+			revoke(user)
+			var last event
+			for e := range r.events {
+				if e.Kind != "" {
+					last = e
+				}
+			}
+			if took := time.Since(begun); took > 5*time.Second { // of a machine that does other things, too
+				t.Errorf("%s: it took %s", name, took)
+			}
+			if last.Kind != "end" || last.Data.ExcType == "" {
+				t.Errorf("%s: the last event was %+v", name, last)
+			}
+		}
+	})
+}
+
+func TestResume(t *testing.T) {
+	each(t, func(t *testing.T, s *sitetest.Server) {
+		note(t, s)
+		for _, name := range []string{"a", "b", "c"} {
+			s.Admin.Post("/api/resource/Memo", obj{"name": name, "state": "open"}).OK(t)
+		}
+		ask := []string{"doctype", "Memo", "fields", `["name","state"]`, "filters", `[["state","!=","hidden"]]`}
+		first := follow(t, s.URL, s.Admin.Authorization, ask...)
+		first.round()
+		time.Sleep(1600 * time.Millisecond) // from when on every process logs for certain
+		s.Admin.Put("/api/resource/Memo/a", obj{"state": "one"}).OK(t)
+		first.told()
+		first.stop()
+		s.Admin.Put("/api/resource/Memo/a", obj{"state": "two"}).OK(t)
+		s.Admin.Put("/api/resource/Memo/b", obj{"state": "hidden"}).OK(t)
+		twin := s.Twin(t)
+		again := followFrom(t, twin.URL, s.Admin.Authorization, first.last, ask...)
+		var texts []string
+		for _, e := range again.round() {
+			texts = append(texts, e.Text)
+		}
+		want := `{"subscription":"0","doctype":"Memo","name":"a","data":{"name":"a","state":"two"}}` + "\n" +
+			`{"subscription":"0","doctype":"Memo","names":["a","c"]}`
+		if got := strings.Join(texts, "\n"); got != want {
+			t.Errorf("told\n%s\nwant\n%s", got, want)
+		}
+		for _, strange := range []string{"x", "a.b.c.d.e", first.last + "9"} {
+			lost := followFrom(t, s.URL, s.Admin.Authorization, strange, ask...)
+			if list := lost.round(); len(list) == 0 || list[0].Kind != "gap" {
+				t.Errorf("from %q: %+v", strange, list)
+			}
+			lost.stop()
+		}
+	})
+}
+
+func TestBounds(t *testing.T) {
+	test := func(t *testing.T, s *sitetest.Server) {
+		s.Configure(t, "live_streams_per_user", "2")
+		for range 2 {
+			follow(t, s.URL, s.Admin.Authorization, "doctype", "ToDo")
+		}
+		if r := connect(t, s.URL, s.Admin.Authorization, "", "doctype", "ToDo"); r.status != http.StatusTooManyRequests {
+			t.Errorf("the third stream of a user: %d %s", r.status, r.body)
+		}
+		s.Configure(t, "quotas", `{"streams": 2}`)
+		other := s.User(t, "other@example.com", "System Manager")
+		if r := connect(t, s.URL, other.Authorization, "", "doctype", "ToDo"); r.status != http.StatusTooManyRequests {
+			t.Errorf("the third stream of a site: %d %s", r.status, r.body)
+		}
+	}
+	t.Run("SQLite", func(t *testing.T) { test(t, sitetest.New(t, "", serving(live.ProcessConfig{}))) })
+}
+
+// A client that is not read from is told that it has missed something.
+func TestGap(t *testing.T) {
+	s := sitetest.New(t, "", serving(live.ProcessConfig{Buffer: 1000}))
+	note(t, s)
+	r := follow(t, s.URL, s.Admin.Authorization, "doctype", "Memo", "fields", `["*"]`)
+	r.round()
+	s.Admin.Post("/api/resource/Memo", obj{"name": "a", "title": strings.Repeat("x", 100)}).OK(t)
+	r.told()
+	s.Admin.Post("/api/resource/DocType", obj{"name": "Long", "module": "Test", "custom": 1, "autoname": "Prompt",
+		"fields": []obj{{"fieldname": "text", "fieldtype": "Long Text"}}, "permissions": []obj{{"role": "System Manager", "read": 1, "write": 1, "create": 1}}}).OK(t)
+	long := follow(t, s.URL, s.Admin.Authorization, "doctype", "Long", "fields", `["*"]`)
+	long.round()
+	s.Admin.Post("/api/resource/Long", obj{"name": "a", "text": strings.Repeat("x", 2000)}).OK(t)
+	if e := long.next(); e.Kind != "gap" {
+		t.Errorf("told %+v", e)
+	}
+	s.Admin.Post("/api/resource/Long", obj{"name": "b", "text": "short"}).OK(t)
+	if told := long.told(); !strings.HasPrefix(told, "changed Long/b") {
+		t.Errorf("after a gap: %s", told)
+	}
+}
+
+func TestHeartbeat(t *testing.T) {
+	s := sitetest.New(t, "", serving(live.ProcessConfig{Heartbeat: 20 * time.Millisecond, Poll: 10 * time.Millisecond}))
+	r := follow(t, s.URL, s.Admin.Authorization, "doctype", "ToDo")
+	r.round()
+	for range 3 {
+		if e := r.next(); e.Kind != "" || e.ID == "" {
+			t.Fatalf("told %+v", e)
+		}
+	}
+}
+
+// A server that ends tells its clients to come again.
+func TestDrain(t *testing.T) {
+	process := live.NewProcess(live.ProcessConfig{})
+	s := sitetest.New(t, "", func(c *sites.Config) { c.Streams = process })
+	r := follow(t, s.URL, s.Admin.Authorization, "doctype", "ToDo")
+	r.round()
+	process.Drain()
+	for range r.events {
+	}
+	if c := process.Counts(); c.Streams != 0 {
+		t.Errorf("%d streams are open", c.Streams)
+	}
+	if r := connect(t, s.URL, s.Admin.Authorization, "", "doctype", "ToDo"); r.status != http.StatusServiceUnavailable {
+		t.Errorf("afterwards: %d", r.status)
+	}
+}

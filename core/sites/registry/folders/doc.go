@@ -1,0 +1,2 @@
+// Package folders is the registry of one machine: a folder for each site.
+package folders

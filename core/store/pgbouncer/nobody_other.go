@@ -1,7 +1,0 @@
-//go:build !unix
-
-package pgbouncer
-
-import "os/exec"
-
-func asNobody(*exec.Cmd) {}
