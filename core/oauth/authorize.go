@@ -223,6 +223,29 @@ func (s *Service) proof(browser *auth.Browser, a *authorization, request string)
 	}, "\n")))
 }
 
+// answering reads the form of a consent page and finds out who sends it; nil for nobody.
+// Errors: CSRFTokenError for a page of another site; a problem for a form that cannot be
+// read and for two users at once.
+func (s *Service) answering(w http.ResponseWriter, r *http.Request) (*auth.Browser, error) {
+	if err := s.c.Auth.SameOrigin(r); err != nil {
+		return nil, err
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return nil, refuse("invalid_request", "The form cannot be read.")
+	}
+	return s.browser(r)
+}
+
+// proved refuses an answer whose form has not the proof that its page was given.
+func proved(r *http.Request, proof string) error {
+	if equal(r.PostForm.Get("proof"), proof) {
+		return nil
+	}
+	return &problem{code: "access_denied", status: http.StatusForbidden,
+		description: "This answer does not belong to a question that was asked in this session."}
+}
+
 // approve takes the answer of the consent page. It reads the request anew: between
 // question and answer the client may have changed.
 func (s *Service) approve(w http.ResponseWriter, r *http.Request) error {
@@ -230,14 +253,7 @@ func (s *Service) approve(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Allow", "POST")
 		return s.refuseToUser(w, r, &problem{code: "invalid_request", description: "Unsupported request method " + r.Method, status: http.StatusMethodNotAllowed})
 	}
-	if err := s.c.Auth.SameOrigin(r); err != nil {
-		return err
-	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		return s.refuseToUser(w, r, refuse("invalid_request", "The form cannot be read."))
-	}
-	browser, err := s.browser(r)
+	browser, err := s.answering(w, r)
 	if err != nil {
 		return s.refuseTwo(w, r, err)
 	}
@@ -254,9 +270,8 @@ func (s *Service) approve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.refuseRequest(w, r, a, base, err)
 	}
-	if !equal(r.PostForm.Get("proof"), s.proof(browser, a, request)) {
-		return s.refuseToUser(w, r, &problem{code: "access_denied", status: http.StatusForbidden,
-			description: "This answer does not belong to a question that was asked in this session."})
+	if err := proved(r, s.proof(browser, a, request)); err != nil {
+		return s.refuseTwo(w, r, err)
 	}
 	if r.PostForm.Get("decision") != "allow" || !a.client.admits(browser.Caller) {
 		if err := s.c.Store.Write(r.Context(), document.OneWrite, func(tx document.Tx) error {

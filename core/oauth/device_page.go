@@ -115,14 +115,7 @@ func (s *Service) deviceProof(browser *auth.Browser, d *oauthstore.Device) strin
 
 // answerDevice takes the answer of the consent page.
 func (s *Service) answerDevice(w http.ResponseWriter, r *http.Request) error {
-	if err := s.c.Auth.SameOrigin(r); err != nil {
-		return err
-	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		return s.refuseToUser(w, r, refuse("invalid_request", "The form cannot be read."))
-	}
-	browser, err := s.browser(r)
+	browser, err := s.answering(w, r)
 	if err != nil {
 		return s.refuseTwo(w, r, err)
 	}
@@ -134,9 +127,8 @@ func (s *Service) answerDevice(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.refuseTwo(w, r, err)
 	}
-	if !equal(r.PostForm.Get("proof"), s.deviceProof(browser, d)) {
-		return s.refuseToUser(w, r, &problem{code: "access_denied", status: http.StatusForbidden,
-			description: "This answer does not belong to a question that was asked in this session."})
+	if err := proved(r, s.deviceProof(browser, d)); err != nil {
+		return s.refuseTwo(w, r, err)
 	}
 	allowed := r.PostForm.Get("decision") == "allow"
 	d.User, d.Status = browser.Caller.User, oauthstore.DeviceDenied

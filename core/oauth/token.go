@@ -45,13 +45,13 @@ func (s *Service) exchange(r *http.Request, form url.Values) (*tokens, error) {
 	var grant func(context.Context, *tokenRequest) (*tokens, error)
 	switch form.Get("grant_type") {
 	case "authorization_code":
-		parameter, grant = "code", s.exchangeCode
+		parameter, grant = "code", s.phases(validateCode)
 	case "refresh_token":
 		parameter, grant = "refresh_token", s.exchangeRefreshToken
 	case oauthstore.ClientCredentials:
-		grant = s.exchangeClientCredentials
+		grant = s.phases(s.validateService)
 	case oauthstore.DeviceCode:
-		parameter, grant = "device_code", s.exchangeDeviceCode
+		parameter, grant = "device_code", s.phases(s.validateDevice)
 	default:
 		return nil, refuse("unsupported_grant_type", "The grant_type is authorization_code, refresh_token, client_credentials or that of a device.")
 	}
@@ -63,6 +63,24 @@ func (s *Service) exchange(r *http.Request, form url.Values) (*tokens, error) {
 		return nil, err
 	}
 	return grant(r.Context(), &tokenRequest{form: form, issuer: s.c.Base(r), client: client, provider: s.provider(client)})
+}
+
+// phases is a grant that goes through the three of them once. validate is its own; what
+// it returns is answered as it is.
+func (s *Service) phases(validate func(context.Context, *tokenRequest) error) func(context.Context, *tokenRequest) (*tokens, error) {
+	return func(ctx context.Context, t *tokenRequest) (*tokens, error) {
+		if err := validate(ctx, t); err != nil {
+			return nil, err
+		}
+		if err := s.authorizeTokens(ctx, t); err != nil {
+			return nil, err
+		}
+		answer, err := s.issueTokens(ctx, t)
+		if err != nil {
+			return nil, refusal(err)
+		}
+		return answer, nil
+	}
 }
 
 // tokenRequest is one request to the token endpoint on its way through the phases.

@@ -13,29 +13,14 @@ import (
 	"armature/core/oauth/oauthstore"
 )
 
-// exchangeClientCredentials is the client credentials grant: a program that has a user
-// of its own gets an access token for it by showing its secret (RFC 6749 section 4.4).
-// There is no refresh token: the secret gets the next one.
-func (s *Service) exchangeClientCredentials(ctx context.Context, t *tokenRequest) (*tokens, error) {
-	if t.client.service == "" || t.client.IsPublic() {
-		return nil, refuse("unauthorized_client", "The client may not use this grant_type.")
-	}
-	if err := s.validateService(ctx, t); err != nil {
-		return nil, err
-	}
-	if err := s.authorizeTokens(ctx, t); err != nil {
-		return nil, err
-	}
-	answer, err := s.issueTokens(ctx, t)
-	if err != nil {
-		return nil, refusal(err)
-	}
-	return answer, nil
-}
-
-// validateService checks what the client asks for. Nobody logs in, so that there is
+// validateService is that of the client credentials grant: a program that has a user of
+// its own gets an access token for it by showing its secret (RFC 6749 section 4.4). There
+// is no refresh token: the secret gets the next one. Nobody logs in, so that there is
 // nobody an ID token could be about.
 func (s *Service) validateService(ctx context.Context, t *tokenRequest) error {
+	if t.client.service == "" || t.client.IsPublic() {
+		return refuse("unauthorized_client", "The client may not use this grant_type.")
+	}
 	scopes := scopeSet(t.form.Get("scope"))
 	if len(scopes) == 0 {
 		scopes = slices.DeleteFunc(slices.Clone(t.client.usual), func(one string) bool { return one == openID })

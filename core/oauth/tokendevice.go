@@ -15,27 +15,13 @@ import (
 // 8628 section 3.5).
 const slower = 5
 
-// exchangeDeviceCode is the device grant: a device asks now and then whether its user
-// has allowed what it wants (RFC 8628 section 3.4).
-func (s *Service) exchangeDeviceCode(ctx context.Context, t *tokenRequest) (*tokens, error) {
-	if !t.client.device {
-		return nil, refuse("unauthorized_client", "The client may not use this grant_type.")
-	}
-	if err := s.validateDevice(ctx, t); err != nil {
-		return nil, err
-	}
-	if err := s.authorizeTokens(ctx, t); err != nil {
-		return nil, err
-	}
-	answer, err := s.issueTokens(ctx, t)
-	if err != nil {
-		return nil, refusal(err)
-	}
-	return answer, nil
-}
-
-// validateDevice finds out what the user has said, if anything.
+// validateDevice is that of the device grant: a device asks now and then whether its user
+// has allowed what it wants (RFC 8628 section 3.4). It finds out what the user has said,
+// if anything.
 func (s *Service) validateDevice(ctx context.Context, t *tokenRequest) error {
+	if !t.client.device {
+		return refuse("unauthorized_client", "The client may not use this grant_type.")
+	}
 	d, err := s.store.Device(ctx, (&strategy{s.c.Secret}).hash(deviceKind, t.form.Get("device_code")))
 	if err != nil {
 		return err
