@@ -12,11 +12,14 @@ import (
 
 // tokenClient makes what reaches a provider's token endpoint.
 func (s *Service) tokenClient(p *provider) (*http.Client, error) {
-	client, err := s.client(p.token, false)
-	if err == nil && p.style == oauth2.AuthStyleAutoDetect {
+	if err := s.way.Check(p.token); err != nil {
+		return nil, err
+	}
+	client := s.way.Client(false) // what a token endpoint is told is for it alone
+	if p.style == oauth2.AuthStyleAutoDetect {
 		client.Transport = &probing{way: client.Transport}
 	}
-	return client, err
+	return client, nil
 }
 
 // probing is the way to a token endpoint of which nobody has said how clients

@@ -14,6 +14,7 @@ import (
 
 	"armature/core/access"
 	"armature/core/document"
+	"armature/core/egress/endpoint"
 	"armature/core/fault"
 	"armature/core/identity"
 )
@@ -52,11 +53,7 @@ func (s *Service) Begin(ctx context.Context, caller *identity.Caller, appID, use
 	if p.authorization == "" {
 		return "", fault.Invalid("", "%s has neither an Authorization URI nor an OpenID Configuration that names one", a.providerName)
 	}
-	private, err := s.private()
-	if err != nil {
-		return "", err
-	}
-	if _, err := s.allowed(p.authorization, private); err != nil {
+	if err := s.way.Check(p.authorization); err != nil {
 		return "", err
 	}
 	if a.redirectURI == "" {
@@ -119,7 +116,7 @@ func (s *Service) Finish(ctx context.Context, caller *identity.Caller, appID str
 		return "", fault.Invalid("", "The answer is not of %s", a.providerName)
 	}
 	if code := q.Get("error"); code != "" {
-		return "", fault.Invalid("", "%s refused: %s", a.providerName, said(code, q.Get("error_description")))
+		return "", fault.Invalid("", "%s refused: %s", a.providerName, endpoint.Quoted(code, q.Get("error_description")))
 	}
 	if q.Get("code") == "" {
 		return "", fault.Invalid("", "Invalid Parameters.")
@@ -259,29 +256,7 @@ func (s *Service) localPath(wish, origin string) (string, error) {
 func refused(a *app, err error) error {
 	var r *oauth2.RetrieveError
 	if errors.As(err, &r) && r.ErrorCode != "" {
-		return fault.Wrap(fault.Validation, "", err, "%s refused: %s", a.providerName, said(r.ErrorCode, r.ErrorDescription))
+		return fault.Wrap(fault.Validation, "", err, "%s refused: %s", a.providerName, endpoint.Quoted(r.ErrorCode, r.ErrorDescription))
 	}
-	return upstream(err, "%s gave an answer that is no token", a.providerName)
-}
-
-// said is a provider's error in its own words, which are somebody else's: short,
-// and without anything that a terminal or a page would act on.
-func said(code, description string) string {
-	clean := func(text string, most int) string {
-		text = strings.Map(func(r rune) rune {
-			if r < ' ' || r == 0x7f || r == '<' || r == '>' {
-				return ' '
-			}
-			return r
-		}, strings.ToValidUTF8(text, "?"))
-		if runes := []rune(text); len(runes) > most {
-			text = string(runes[:most]) + "..."
-		}
-		return text
-	}
-	text := clean(code, 60)
-	if description != "" {
-		text += " (" + clean(description, 200) + ")"
-	}
-	return text
+	return endpoint.Failure(err, "%s gave an answer that is no token", a.providerName)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
+	"armature/core/egress/endpoint"
 	"armature/core/fault"
 )
 
@@ -109,24 +110,23 @@ func (s *Service) fetchDiscovery(ctx context.Context, address string) (*provider
 	if !ok {
 		return nil, fault.Invalid("", "OpenID Configuration must end in %s", wellKnown)
 	}
-	client, err := s.client(address, true)
-	if err != nil {
+	if err := s.way.Check(address); err != nil {
 		return nil, err
 	}
 	// The issuer is compared here and not by the library: some write theirs with
 	// a slash at its end, which the address of the document does not show.
-	ctx = oidc.InsecureIssuerURLContext(oidc.ClientContext(ctx, client), issuer)
+	ctx = oidc.InsecureIssuerURLContext(oidc.ClientContext(ctx, s.way.Client(true)), issuer)
 	found, err := oidc.NewProvider(ctx, issuer)
 	if err != nil {
-		return nil, upstream(err, "%s could not be read", address)
+		return nil, endpoint.Failure(err, "%s could not be read", address)
 	}
 	var m metadata
 	var text json.RawMessage
 	if err := found.Claims(&m); err != nil {
-		return nil, upstream(err, "%s is not a discovery document", address)
+		return nil, endpoint.Failure(err, "%s is not a discovery document", address)
 	}
 	if err := found.Claims(&text); err != nil {
-		return nil, upstream(err, "%s is not a discovery document", address)
+		return nil, endpoint.Failure(err, "%s is not a discovery document", address)
 	}
 	if strings.TrimSuffix(m.Issuer, "/") != strings.TrimSuffix(issuer, "/") {
 		return nil, fault.New(fault.Unavailable, "", "%s speaks of another issuer than its own address", address)

@@ -68,11 +68,11 @@ func (s *Service) Do(ctx context.Context, caller *identity.Caller, r Request) (*
 
 // policy is where a token may be sent.
 func (s *Service) policy(a *app, r Request) (egress.Policy, error) {
-	private, err := s.private()
+	private, err := s.way.Private()
 	if err != nil {
 		return egress.Policy{}, err
 	}
-	if _, err := s.allowed(r.Request.URL, private); err != nil {
+	if err := s.way.Check(r.Request.URL); err != nil {
 		return egress.Policy{}, err
 	}
 	hosts, err := egress.ParseHosts(a.hosts...)

@@ -21,10 +21,10 @@ func (s *Service) revoke(ctx context.Context, a *app, c *connection) error {
 	if p.revocation == "" {
 		return errors.New("it has no revocation endpoint")
 	}
-	client, err := s.client(p.revocation, false)
-	if err != nil {
+	if err := s.way.Check(p.revocation); err != nil {
 		return err
 	}
+	client := s.way.Client(false)
 	form := url.Values{"token": {c.access}, "token_type_hint": {"access_token"}}
 	if c.refresh != "" {
 		form = url.Values{"token": {c.refresh}, "token_type_hint": {"refresh_token"}}

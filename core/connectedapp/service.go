@@ -14,6 +14,7 @@ import (
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/egress"
+	"armature/core/egress/endpoint"
 	"armature/core/site"
 )
 
@@ -61,6 +62,7 @@ type Service struct {
 	base      func() string
 	setting   func(key string) json.RawMessage
 	outgoing  func() error
+	way       endpoint.Way
 	login     string
 	errorPage func(w http.ResponseWriter, status int, message, requestID string) error
 	log       *slog.Logger
@@ -90,6 +92,7 @@ func New(c Config) *Service {
 	return &Service{
 		store: c.Store, catalog: c.Catalog, documents: c.Documents, secret: c.Secret, egress: c.Egress,
 		now: c.Now, base: c.Base, setting: c.Setting, outgoing: c.Outgoing, login: c.Login, errorPage: c.ErrorPage, log: c.Logger,
+		way:        endpoint.Way{Egress: c.Egress, Setting: c.Setting, Outgoing: c.Outgoing},
 		discovered: make(map[string]*provider),
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"armature/core/doctype"
 	"armature/core/document"
+	"armature/core/egress/endpoint"
 	"armature/core/fault"
 )
 
@@ -20,7 +21,7 @@ const (
 	// leaseLife is how long one process may take to renew a token before another
 	// one tries: longer than a provider has for the two answers that it may take to
 	// find out how clients prove who they are.
-	leaseLife = 2*patience + 5*time.Second
+	leaseLife = 2*endpoint.Patience + 5*time.Second
 	// lookAgain is how often who waits for another process's renewal looks.
 	lookAgain = 100 * time.Millisecond
 )
