@@ -64,7 +64,7 @@ func (s *Secret) Open(purpose, sealed string) ([]byte, error) {
 	if len(sealed) < len(sealPrefix) || sealed[:len(sealPrefix)] != sealPrefix {
 		return nil, ErrSealed
 	}
-	raw, err := base64.RawStdEncoding.DecodeString(sealed[len(sealPrefix):])
+	raw, err := base64.RawStdEncoding.Strict().DecodeString(sealed[len(sealPrefix):])
 	if err != nil {
 		return nil, ErrSealed
 	}
