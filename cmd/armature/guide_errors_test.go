@@ -67,6 +67,7 @@ var excMeanings = map[string]string{
 	"FreshLoginRequired":                    "Log in again: this is done shortly after a login alone.",
 	"SecondFactorEnrolmentRequired":         "A second factor is needed and the user has none: set one up with a browser.",
 	"SecondFactorRequired":                  "The user logs in with a second factor: send its code as `otp` together with `usr` and `pwd`.",
+	"UnknownAccountError":                   "The account elsewhere is nobody's here: its user connects it at `/app/accounts`.",
 	"SecurityException":                     "Too many wrong passwords or codes. Try again later.",
 	"ServiceUnavailable":                    "Try again: the server starts, stops, or its database is away.",
 	"SiteDatabaseMissingError":              "The database of the site is not there.",

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -208,6 +209,18 @@ type entry struct {
 
 	remember bool   // make the browser known
 	enrol    string // secret of an app that the user sets up in this login; empty: none
+
+	by      []string // what was shown first, as RFC 8176 names it; none: a password
+	vouched bool     // whoever answers for the user has seen a second factor
+	how     string   // the login was made, for the Activity Log; empty: with a password
+}
+
+// first is what was shown first.
+func (e entry) first() []string {
+	if len(e.by) == 0 {
+		return []string{byPassword}
+	}
+	return slices.Clone(e.by)
 }
 
 // begin makes the session of a user whose password was right, unless something
@@ -297,5 +310,9 @@ func (s *Service) noteLogin(ctx context.Context, tx document.Tx, user *doctype.D
 	if err := s.sweepSessions(ctx, tx); err != nil {
 		return err
 	}
-	return s.Record(ctx, tx, Activity{Operation: "Login", User: user.Name(), From: e.From})
+	act := Activity{Operation: "Login", User: user.Name(), From: e.From}
+	if e.how != "" {
+		act.Subject = "Login: " + user.Name() + " " + e.how
+	}
+	return s.Record(ctx, tx, act)
 }

@@ -43,9 +43,10 @@ func (c *Challenge) fault() error {
 // ticket is what the token of a challenge says.
 type ticket struct {
 	User     string
-	Password string // hash of the password's, which has to be the same still
-	Until    int64  // seconds
-	Factor   bool   // of Attempt
+	Password string   // hash of the password's, which has to be the same still
+	Until    int64    // seconds
+	Factor   bool     // of Attempt
+	By       []string `json:",omitempty"` // of entry
 }
 
 const ticketPurpose = "login that waits for a second factor"
@@ -58,7 +59,9 @@ func (s *Service) show(ctx context.Context, tx document.Tx, user *doctype.Docume
 	if err != nil {
 		return shown, nil, err
 	}
-	shown.amr = []string{byPassword}
+	if shown.amr = e.first(); e.vouched {
+		return evidence{amr: append(shown.amr, byTwo), factor: true}, nil, nil
+	}
 	needed := s.needsFactor(login.Caller)
 	switch {
 	case app == nil && e.enrol != "":
@@ -83,7 +86,7 @@ func (s *Service) show(ctx context.Context, tx document.Tx, user *doctype.Docume
 	if e.remember && s.Remembers() {
 		login.Browser, err = s.rememberBrowser(ctx, tx, user.Name())
 	}
-	return evidence{amr: []string{byPassword, byCode, byTwo}, factor: true}, nil, err
+	return evidence{amr: append(e.first(), byCode, byTwo), factor: true}, nil, err
 }
 
 // challenged asks for the second factor.
@@ -95,7 +98,7 @@ func (s *Service) challenged(ctx context.Context, tx document.Tx, user *doctype.
 			return evidence{}, nil, err
 		}
 	}
-	text, err := json.Marshal(ticket{User: user.Name(), Password: s.hashTicket(hash), Until: s.now().Add(challengeLife).Unix(), Factor: e.Factor})
+	text, err := json.Marshal(ticket{User: user.Name(), Password: s.hashTicket(hash), Until: s.now().Add(challengeLife).Unix(), Factor: e.Factor, By: e.by})
 	if err != nil {
 		return evidence{}, nil, err
 	}
@@ -131,7 +134,7 @@ func (s *Service) FinishLogin(ctx context.Context, f Finish) (*Login, error) {
 	f.From = f.From.short()
 	e := entry{
 		Attempt: Attempt{From: f.From, Session: f.Session, Code: f.Code, Factor: true},
-		user:    t.User, culprits: s.culprits(t.User, f.From), remember: f.Remember,
+		user:    t.User, culprits: s.culprits(t.User, f.From), remember: f.Remember, by: t.By,
 		same: func(hash string) bool { return equal(s.hashTicket(hash), t.Password) },
 	}
 	if f.Enrol != "" {

@@ -46,10 +46,10 @@ func (s *Service) Fresh(b *Browser) bool { return s.now().Sub(b.Begun) < freshLo
 // people, whoever has a key or a token is not asked.
 func (s *Service) fresh(b *Browser) error {
 	if b == nil {
-		return fault.Denied("Second factors are changed by whoever is logged in")
+		return fault.Denied("This is changed by whoever is logged in")
 	}
 	if !s.Fresh(b) {
-		return fault.New(fault.Permission, FreshLoginRequired, "Log in again: factors are changed within %d minutes of a login", int(freshLogin.Minutes()))
+		return fault.New(fault.Permission, FreshLoginRequired, "Log in again: this is changed within %d minutes of a login", int(freshLogin.Minutes()))
 	}
 	return nil
 }

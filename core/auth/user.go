@@ -167,3 +167,6 @@ func failed(err error) error {
 	}
 	return fault.Wrap(fault.Unavailable, "", err, "Credentials cannot be checked at the moment")
 }
+
+// Automatic reports whether a role is one that nobody can be given.
+func Automatic(role string) bool { return slices.Contains(automatic, role) }

@@ -29,5 +29,6 @@ func Numbered() []Migration {
 		{Number: 13, Title: "webhooks", Reader: 4},
 		{Number: 14, Title: "programs and devices are given tokens", Reader: 4},
 		{Number: 15, Title: "templates of letters", Reader: 4},
+		{Number: 16, Title: "people log in with accounts elsewhere", Reader: 4},
 	}
 }

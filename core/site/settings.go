@@ -22,7 +22,7 @@ var settings = []Setting{
 	{Key: "allowed_file_extensions", Kind: Names, Since: first,
 		Meaning: "The extensions that uploaded files may have; none named: all."},
 	{Key: "allowed_private_hosts", Kind: Names, Since: first, read: readPrivateHosts,
-		Meaning: "Hosts on this machine or a private network that plugins and Connected Apps may call, such as \"10.0.0.5:8080\"."},
+		Meaning: "Hosts on this machine or a private network that plugins, Connected Apps and Social Login Keys may call, such as \"10.0.0.5:8080\"."},
 	{Key: "allowed_referrers", Kind: Names, Since: first,
 		Meaning: "Hosts whose pages may make requests with the cookies of whoever looks at them, forms included."},
 	{Key: "app_name", Kind: Text, Default: "the site's name", Since: first,

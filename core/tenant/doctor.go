@@ -10,6 +10,7 @@ import (
 	"armature/core/doctypes"
 	"armature/core/migration"
 	"armature/core/oauth"
+	"armature/core/social"
 	"armature/core/store"
 )
 
@@ -37,6 +38,9 @@ func (t *Tenant) Patient(ctx context.Context) (*doctor.Patient, error) {
 // sealed are the secrets that services seal for purposes of their own.
 func sealed() (list []doctor.Sealed) {
 	for field, purpose := range connectedapp.Sealed() {
+		list = append(list, doctor.Sealed{DocType: field[0], Field: field[1], Purpose: purpose})
+	}
+	for field, purpose := range social.Sealed() {
 		list = append(list, doctor.Sealed{DocType: field[0], Field: field[1], Purpose: purpose})
 	}
 	for field, purpose := range oauth.Sealed() {

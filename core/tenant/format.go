@@ -16,10 +16,13 @@ import (
 	"armature/core/migration"
 	"armature/core/schedule"
 	"armature/core/site"
+	"armature/core/social"
 )
 
 // privateTables are those of services that no request can name.
-func privateTables() []*doctype.DocType { return append(auth.Tables(), jobs.Table(), schedule.Table()) }
+func privateTables() []*doctype.DocType {
+	return slices.Concat(auth.Tables(), social.Tables(), []*doctype.DocType{jobs.Table(), schedule.Table()})
+}
 
 // besideTables are all that belong to no DocType; what is in those that are no
 // privateTables belongs to a database and not to the site.

@@ -17,6 +17,7 @@ import (
 	"armature/core/ratelimit"
 	"armature/core/share"
 	"armature/core/site"
+	"armature/core/social"
 	"armature/core/store"
 	"armature/core/web"
 	"armature/core/web/resetmail"
@@ -113,8 +114,13 @@ func (t *Tenant) openPeople() {
 	t.resets = resetmail.New(resetmail.Config{
 		Auth: t.Auth, Server: t.mailServer, Roots: t.c.MailRoots, Outgoing: t.Outgoing, Origin: t.address.For, Logger: t.log,
 	})
+	t.Social = social.New(social.Config{
+		Store: t.Store, Catalog: t.catalog, Documents: t.documents, Auth: t.Auth, Secret: t.Site.Secret, Egress: t.c.Egress, Now: t.Site.Now,
+		Base: t.address.Base, URL: t.address.URL, Setting: t.setting, Outgoing: t.Outgoing,
+	})
 	t.web = web.New(web.Config{
-		Auth: t.Auth, Name: t.address.Name, Now: t.Site.Now, AskReset: t.resets.Ask,
+		Social: t.Social,
+		Auth:   t.Auth, Name: t.address.Name, Now: t.Site.Now, AskReset: t.resets.Ask,
 		LogoutByGet:  func() bool { value := string(t.setting("logout_by_get")); return value == "true" || value == "1" },
 		Applications: func() web.Applications { return t.OAuth },
 	})
@@ -163,7 +169,7 @@ func (t *Tenant) openDocuments() error {
 	guests := t.plugins.Hooks()
 	hooks := []document.Hooks{
 		document.Platform(t.Auth.Hooks()), t.Shares.Hooks(), document.Platform(t.OAuth.Hooks()), t.Files.Hooks(),
-		document.Platform(connectedapp.Hooks(t.catalog, t.Site.Secret, t.address.URL)),
+		document.Platform(connectedapp.Hooks(t.catalog, t.Site.Secret, t.address.URL)), document.Platform(t.Social.Hooks()),
 	}
 	if guests != nil {
 		hooks = append(hooks, guests)

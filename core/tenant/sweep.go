@@ -22,6 +22,9 @@ func (t *Tenant) sweep(ctx context.Context) {
 		if err := t.Auth.Sweep(ctx); err != nil && ctx.Err() == nil {
 			t.log.Error("clear away old sessions and activities", "error", err)
 		}
+		if err := t.Social.Sweep(ctx); err != nil && ctx.Err() == nil {
+			t.log.Error("clear away old logins with accounts elsewhere", "error", err)
+		}
 		if err := t.Jobs.Sweep(ctx); err != nil && ctx.Err() == nil {
 			t.log.Error("clear away old jobs", "error", err)
 		}

@@ -27,6 +27,7 @@ import (
 	"armature/core/schedule"
 	"armature/core/share"
 	"armature/core/site"
+	"armature/core/social"
 	"armature/core/tenant/address"
 	"armature/core/web"
 	"armature/core/web/resetmail"
@@ -41,6 +42,7 @@ type Tenant struct {
 	Auth      *auth.Service
 	Files     *file.Service
 	Connected *connectedapp.Service
+	Social    *social.Service
 	OAuth     *oauth.Service
 	Shares    *share.Service
 	Jobs      *jobs.Queue

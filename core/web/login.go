@@ -8,6 +8,7 @@ import (
 
 	"armature/core/auth"
 	"armature/core/identity"
+	"armature/core/social"
 )
 
 // loginView is what the login page shows.
@@ -19,6 +20,7 @@ type loginView struct {
 	Note     string // what has just been done
 	Now      string // who is logged in and wants to be somebody else
 	Asker    *askerView
+	Others   []social.Button // ways in beside the password
 }
 
 // askerView is the application for which somebody logs in.
@@ -79,7 +81,7 @@ func (p *Pages) serveLogin(w http.ResponseWriter, r *http.Request, caller *ident
 	if v.Asker, v.User, err = p.asker(r, to); err != nil {
 		return err
 	}
-	return p.showLogin(w, http.StatusOK, v)
+	return p.showLogin(w, r, http.StatusOK, v)
 }
 
 // loginNote says what has just been done.
@@ -115,24 +117,27 @@ func (p *Pages) submitLogin(w http.ResponseWriter, r *http.Request) error {
 		if v.Asker, _, failed = p.asker(r, v.Redirect); failed != nil {
 			return failed
 		}
-		return p.refuseLogin(w, v, err)
+		return p.refuseLogin(w, r, v, err)
 	}
 	p.setCookies(w, r, login)
 	return p.sendOn(w, cmp.Or(v.Redirect, home(login.Caller)))
 }
 
 // refuseLogin shows the page again with what was wrong.
-func (p *Pages) refuseLogin(w http.ResponseWriter, v loginView, err error) error {
+func (p *Pages) refuseLogin(w http.ResponseWriter, r *http.Request, v loginView, err error) error {
 	text, status := shown(w, err)
 	if status == 0 {
 		return err
 	}
 	v.Error = text
-	return p.showLogin(w, status, v)
+	return p.showLogin(w, r, status, v)
 }
 
 // showLogin says in the title that something went wrong: a reader of the screen
 // hears that first.
-func (p *Pages) showLogin(w http.ResponseWriter, status int, v loginView) error {
+func (p *Pages) showLogin(w http.ResponseWriter, r *http.Request, status int, v loginView) (err error) {
+	if v.Others, err = p.social.Buttons(r.Context()); err != nil {
+		return err
+	}
 	return p.show(w, status, "login", view{Title: titled("Log in", v.Error), Body: v})
 }

@@ -18,6 +18,7 @@ import (
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/proxy"
+	"armature/core/social"
 )
 
 const (
@@ -72,6 +73,9 @@ type Config struct {
 	// there before them.
 	Applications func() Applications
 
+	// Social are the logins with accounts elsewhere.
+	Social Social
+
 	// LogoutByGet reports whether the method logout is called with GET as well; nil: never.
 	LogoutByGet func() bool
 
@@ -88,6 +92,7 @@ type Pages struct {
 	logoutByGet  func() bool
 	ask          func(ctx context.Context, r *http.Request, typed string) error
 	applications func() Applications
+	social       Social
 	templates    templates
 	policy       string // Content-Security-Policy
 }
@@ -95,7 +100,7 @@ type Pages struct {
 // New makes the pages of a site.
 func New(c Config) *Pages {
 	return &Pages{
-		auth: c.Auth, name: c.Name, now: c.Now, logoutByGet: c.LogoutByGet, ask: c.AskReset, applications: c.Applications,
+		auth: c.Auth, name: c.Name, now: c.Now, logoutByGet: c.LogoutByGet, ask: c.AskReset, applications: c.Applications, social: c.Social,
 		templates: parseTemplates(), policy: contentPolicy(),
 	}
 }
@@ -105,11 +110,12 @@ func New(c Config) *Pages {
 // wrong key must not stand in its way.
 func Forgets(r *http.Request) bool {
 	path := r.URL.Path
-	return r.Method == http.MethodPost && (path == LoginPath || path == codePath || path == forgotPath || path == ResetPath)
+	return r.Method == http.MethodPost && (path == LoginPath || path == codePath || path == forgotPath || path == ResetPath || path == withPath)
 }
 
 // verbs are those that each page is asked with.
 var verbs = map[string]string{
+	withPath: "POST", social.CallbackPath: "GET, HEAD", accountsPath: "GET, HEAD, POST",
 	LoginPath: "GET, HEAD, POST", codePath: "GET, HEAD, POST", factorPath: "GET, HEAD, POST", forgotPath: "GET, HEAD, POST", ResetPath: "GET, HEAD, POST", changePath: "GET, HEAD, POST", appsPath: "GET, HEAD, POST",
 	logoutPath: "POST",
 	"/":        "GET, HEAD", homePath: "GET, HEAD", "/favicon.svg": "GET, HEAD", "/favicon.ico": "GET, HEAD",
@@ -118,15 +124,23 @@ var verbs = map[string]string{
 // ServePage serves the page at the request's path, which is one of Routes. Errors:
 // MethodNotAllowed; those of the page.
 func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identity.Caller) error {
-	if allowed := verbs[r.URL.Path]; !slices.Contains(strings.Split(allowed, ", "), r.Method) {
+	path := r.URL.Path
+	if strings.HasPrefix(path, social.CallbackPath) {
+		path = social.CallbackPath
+	}
+	if allowed := verbs[path]; !slices.Contains(strings.Split(allowed, ", "), r.Method) {
 		w.Header().Set("Allow", allowed)
 		return fault.New(fault.MethodNotAllowed, "", "%s is not allowed on this path", r.Method)
 	}
-	switch r.URL.Path {
+	switch path {
 	case LoginPath:
 		return p.serveLogin(w, r, caller)
 	case codePath:
 		return p.serveCode(w, r)
+	case withPath:
+		return p.serveWith(w, r)
+	case social.CallbackPath:
+		return p.serveBack(w, r)
 	case forgotPath:
 		return p.serveForgot(w, r)
 	case ResetPath:
@@ -151,6 +165,8 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 		return p.serveApps(w, r, caller)
 	case factorPath:
 		return p.serveFactor(w, r, caller)
+	case accountsPath:
+		return p.serveAccounts(w, r, caller)
 	}
 	return p.sendOn(w, homePath)
 }
