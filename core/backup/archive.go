@@ -12,7 +12,6 @@ import (
 
 	"filippo.io/age"
 
-	"armature/core/account"
 	"armature/core/fault"
 )
 
@@ -103,25 +102,6 @@ func damaged(err error) error {
 	return fault.Wrap(fault.Validation, "", err, "The archive is damaged or not whole: %v", err)
 }
 
-// ageWork is what age takes for the logarithm of what a guess of a passphrase costs.
-const ageWork = 18
-
-// stretch runs fn, which makes a key of a passphrase: that takes a kilobyte for each
-// step (256 MiB, as a rule), which are charged to the call of ctx. work is the
-// logarithm of the steps; 0: age's own.
-func stretch(ctx context.Context, work int, fn func() error) error {
-	if work == 0 {
-		work = ageWork
-	}
-	memory := account.From(ctx)
-	n := min(int64(1)<<(10+work), memory.Most())
-	if err := memory.Take(ctx, account.Archive, n); err != nil {
-		return err
-	}
-	defer memory.Give(account.Archive, n)
-	return fn()
-}
-
 // packer writes an archive.
 type packer struct {
 	tar    *tar.Writer
@@ -178,16 +158,12 @@ func (p *packer) close() error {
 }
 
 // unpack hands every entry of an archive to fn, which reads what it wants of it.
-func unpack(ctx context.Context, r io.Reader, passphrase string, fn func(h *tar.Header, content io.Reader) error) error {
-	identity, err := age.NewScryptIdentity(passphrase)
+func unpack(ctx context.Context, r io.Reader, under *passphrase, fn func(h *tar.Header, content io.Reader) error) error {
+	identity, err := under.identity(ctx)
 	if err != nil {
 		return fault.Invalid("", "The archive needs its passphrase")
 	}
-	var plain io.Reader
-	err = stretch(ctx, 0, func() error { // at most; what it says itself is not known yet
-		plain, err = age.Decrypt(r, identity)
-		return err
-	})
+	plain, err := age.Decrypt(r, identity)
 	var wrong *age.NoIdentityMatchError
 	var short *fault.Error
 	switch {

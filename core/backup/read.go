@@ -25,14 +25,15 @@ type Archive struct {
 	Key      []byte
 	Manifest Manifest
 
-	path, passphrase string
+	path  string
+	under passphrase
 }
 
 // Open reads a whole archive and compares everything in it with its manifest. An
 // archive that is damaged, cut or made by a newer version is refused with what is
 // wrong; another passphrase is ErrPassphrase.
-func Open(ctx context.Context, file, passphrase string, tell Progress) (*Archive, error) {
-	a := &Archive{path: file, passphrase: passphrase}
+func Open(ctx context.Context, file, phrase string, tell Progress) (*Archive, error) {
+	a := &Archive{path: file, under: passphrase{text: phrase}}
 	c := &checker{a: a, tallies: map[string]*tally{}}
 	cover, err := a.each(ctx, "check", tell, c.entry)
 	if err != nil {
@@ -56,7 +57,7 @@ func (a *Archive) each(ctx context.Context, stage string, tell Progress, fn func
 	defer f.Close()
 	sum := sha256.New()
 	in := io.TeeReader(watch(ctx, sealed, stage, cover.Size, tell), sum)
-	err = unpack(ctx, bufio.NewReaderSize(in, 1<<16), a.passphrase, func(h *tar.Header, content io.Reader) error {
+	err = unpack(ctx, bufio.NewReaderSize(in, 1<<16), &a.under, func(h *tar.Header, content io.Reader) error {
 		if err := fn(h.Name, content); err != nil {
 			return fmt.Errorf("%s: %w", h.Name, err)
 		}
