@@ -77,10 +77,10 @@ func (r *receiver) told(field string) string {
 
 func each(t *testing.T, test func(t *testing.T, s *sitetest.Server, r *receiver), options ...sitetest.Option) {
 	t.Helper()
-	for name, database := range map[string]func() string{"SQLite": func() string { return "" }, "PostgreSQL": func() string { return sitetest.Postgres(t) }} {
+	for name, database := range map[string]func(testing.TB) string{"SQLite": func(testing.TB) string { return "" }, "PostgreSQL": sitetest.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			r := newReceiver(t)
-			s := sitetest.New(t, database(), options...)
+			s := sitetest.New(t, database(t), options...)
 			s.Configure(t, "allowed_private_hosts", fmt.Sprintf("[%q]", strings.TrimPrefix(r.URL, "http://")))
 			test(t, s, r)
 		})

@@ -34,11 +34,11 @@ const (
 // Processes that are killed while they enqueue and run jobs lose none that was
 // committed, and none has its effects twice.
 func TestKilled(t *testing.T) {
-	for name, database := range map[string]func() string{"SQLite": func() string { return "" }, "PostgreSQL": func() string { return sitetest.Postgres(t) }} {
+	for name, database := range map[string]func(testing.TB) string{"SQLite": func(testing.TB) string { return "" }, "PostgreSQL": sitetest.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			var c sites.Config
 			set, layout := sitetest.NewSet(t, func(config *sites.Config) {
-				if url := database(); url != "" {
+				if url := database(t); url != "" {
 					sitetest.OnDatabase(t, config, url)
 				}
 				c = *config

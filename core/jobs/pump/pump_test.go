@@ -47,8 +47,8 @@ func config(c *sites.Config, set func() *sites.Set) pump.Config {
 
 func each(t *testing.T, test func(t *testing.T, b *bench)) {
 	t.Helper()
-	for name, database := range map[string]func() string{"SQLite": func() string { return "" }, "PostgreSQL": func() string { return sitetest.Postgres(t) }} {
-		t.Run(name, func(t *testing.T) { test(t, newBench(t, database())) })
+	for name, database := range map[string]func(testing.TB) string{"SQLite": func(testing.TB) string { return "" }, "PostgreSQL": sitetest.Postgres} {
+		t.Run(name, func(t *testing.T) { test(t, newBench(t, database(t))) })
 	}
 }
 
@@ -116,7 +116,7 @@ func args(v any) json.RawMessage {
 // until waits for a job to be in a state.
 func until(t *testing.T, on *tenant.Tenant, id string, want jobs.State) *jobs.Job {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; {
+	for end := time.Now().Add(2 * time.Minute); ; {
 		j, err := on.Jobs.Get(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func (b *bench) next(t *testing.T) string {
 	select {
 	case got := <-b.ran:
 		return got
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("no job has run")
 		return ""
 	}
