@@ -20,7 +20,7 @@ import (
 // soon is how long what one server does may take to be seen by the others in a
 // test. It takes about a second, which the tests log, and longer where tests keep
 // the machine busy.
-const soon = 15 * time.Second
+const soon = 2 * time.Minute
 
 // cluster is servers that share a PostgreSQL, a Redis and nothing else: each has
 // a data folder of its own.

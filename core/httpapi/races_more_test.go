@@ -152,7 +152,7 @@ func TestOppositeOrders(t *testing.T) {
 		all := slices.Concat(took[:]...)
 		slices.Sort(all)
 		t.Logf("%d batches, half of them within %v, the slowest %v", len(all), all[len(all)/2], all[len(all)-1])
-		if worst := all[len(all)-1]; worst > 5*time.Second { // on a machine that does much else
+		if worst := all[len(all)-1]; worst > time.Minute { // on a machine that does much else
 			t.Errorf("the slowest batch took %v", worst)
 		}
 		for _, name := range []string{"a", "b"} {

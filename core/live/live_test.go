@@ -150,7 +150,7 @@ func TestRevocation(t *testing.T) {
 					last = e
 				}
 			}
-			if took := time.Since(begun); took > 5*time.Second { // of a machine that does other things, too
+			if took := time.Since(begun); took > time.Minute { // of a machine that does other things, too
 				t.Errorf("%s: it took %s", name, took)
 			}
 			if last.Kind != "end" || last.Data.ExcType == "" {

@@ -130,7 +130,7 @@ func (r *reader) next() event {
 			r.last = e.ID
 		}
 		return e
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		r.t.Fatal("nothing is told")
 	}
 	panic("unreachable")

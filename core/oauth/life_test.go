@@ -352,10 +352,10 @@ func TestManyProcesses(t *testing.T) {
 		there.Server = &s
 		stops := func(name, token string) {
 			t.Helper()
-			end := time.Now().Add(2 * time.Second) // as much again for a machine that is busy with tests
+			end := time.Now().Add(time.Minute) // it is promised within a second, of a machine that has one
 			for there.works(token) {
 				if time.Now().After(end) {
-					t.Fatalf("%s: the token works in the other process after two seconds", name)
+					t.Fatalf("%s: the token goes on working in the other process", name)
 				}
 				time.Sleep(10 * time.Millisecond)
 			}

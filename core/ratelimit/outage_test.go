@@ -103,7 +103,7 @@ func (j *journal) expect(t *testing.T, beginning string) {
 		if !strings.HasPrefix(m, beginning) {
 			t.Fatalf("logged %q, expected %q", m, beginning)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatalf("%q was not logged", beginning)
 	}
 }
@@ -222,9 +222,8 @@ func TestRedisHangs(t *testing.T) {
 	for range 100 {
 		request(t, p.limiter, c.Now(), time.Second)
 	}
-	// One of them waits for Redis, the others do not; the rest is what a busy
-	// machine may take.
-	if took := time.Since(began); took > 5*time.Second {
+	// One of them waits for Redis, the others do not: all of them would take 25 seconds.
+	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("100 requests took %s", took)
 	}
 	p.log.expect(t, away)

@@ -67,7 +67,7 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	for range 4 {
 		connect(t, s, "GET / HTTP/1.1\r\n")
 	}
-	_ = idle.SetReadDeadline(time.Now().Add(20 * time.Second)) // only ever waited for by a failure
+	_ = idle.SetReadDeadline(time.Now().Add(2 * time.Minute)) // only ever waited for by a failure
 	if _, err := idle.Read(make([]byte, 1)); err != io.EOF {
 		t.Errorf("the idle one: %v", err)
 	}

@@ -141,7 +141,7 @@ func TestCertificateFiles(t *testing.T) {
 
 	// Nobody asks: files that change are seen.
 	pair(t, cert, key, 3)
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for serial(client(t)) != 3 {
 		if time.Now().After(deadline) {
 			t.Fatal("the third certificate is not used")
@@ -256,7 +256,7 @@ func TestDrain(t *testing.T) {
 	}
 	// Then there is nothing to connect to, and the request still runs.
 	addr := strings.TrimPrefix(s.URL(), "http://")
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
 			break
@@ -334,7 +334,7 @@ func TestDrainIsBounded(t *testing.T) {
 		<-entered
 		began := time.Now()
 		err := s.stop()
-		if took := time.Since(began); took > 10*time.Second || (err != nil) != deaf {
+		if took := time.Since(began); took > time.Minute || (err != nil) != deaf {
 			t.Errorf("deaf %v: %v after %v", deaf, err, took)
 		}
 		if err := <-cut; !errors.Is(err, context.Canceled) {

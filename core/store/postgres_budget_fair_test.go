@@ -22,7 +22,7 @@ func TestBudgetShares(t *testing.T) {
 			}
 			return got
 		}
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) { // it waits for nobody who could tell
+		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) { // it waits for nobody who could tell
 			b.mu.Lock()
 			now := len(b.waiting)
 			b.mu.Unlock()

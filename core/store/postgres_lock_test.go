@@ -221,7 +221,7 @@ func TestPostgresIdleConnectionsLost(t *testing.T) {
 }
 
 func TestPostgresCannotOpen(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	_, err := store.Open(ctx, "postgres://nobody:secret@127.0.0.1:1/none", "x", store.Options{})
 	if err == nil || errors.Is(err, context.DeadlineExceeded) {

@@ -94,7 +94,7 @@ func TestPostgresQueryEnds(t *testing.T) {
 	ten := &statement{text: "SELECT i::int8 FROM generate_series(1, 10) i", cells: []cell{{}}}
 	fine := func(when string) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		var got []any
 		err := b.query(ctx, ten, nil, func(v []any) error { got = append(got, v[0]); return nil })

@@ -177,7 +177,7 @@ func TestPostgresClientCertificate(t *testing.T) {
 	}()
 	address := with(t, "postgres://armature@"+l.Addr().String()+"/armature", "sslmode", "verify-full",
 		"sslrootcert", filepath.Join(dir, "server.crt"), "sslcert", filepath.Join(dir, "client.crt"), "sslkey", filepath.Join(dir, "client.key"))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for _, name := range []string{"first", "second"} {
 		issue(name, "client")

@@ -36,7 +36,7 @@ func newSchema(t testing.TB, url string) string {
 	t.Helper()
 	name := fmt.Sprintf(`test "%d" %d`, os.Getpid(), schemas.Add(1))
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		c, err := pgx.Connect(ctx, url)
 		if err != nil {

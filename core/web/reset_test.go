@@ -79,7 +79,7 @@ func (m *mailbox) next(t *testing.T) letter {
 	select {
 	case l := <-m.letters:
 		return l
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("no letter came")
 		return letter{}
 	}

@@ -133,7 +133,7 @@ func TestHundredSwaps(t *testing.T) {
 
 // eventually waits for what others do in their own time.
 func eventually(done func() bool) {
-	for deadline := time.Now().Add(10 * time.Second); !done() && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !done() && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		runtime.GC()
 	}
 }

@@ -134,7 +134,7 @@ func TestEnd(t *testing.T) {
 	defer cancel()
 	began := time.Now()
 	_, err := reader(t).Read(ctx, "", write(t, "slow.js", "x"+strings.Repeat(",x", 1<<16))) // takes a minute
-	if err != context.DeadlineExceeded || time.Since(began) > 10*time.Second {
+	if err != context.DeadlineExceeded || time.Since(began) > 40*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), err)
 	}
 }

@@ -176,7 +176,7 @@ func TestRun(t *testing.T) {
 		p.supervisor.Run(ctx)
 	}()
 	p.put()
-	deadline := time.After(30 * time.Second) // only ever waited for by a failure
+	deadline := time.After(2 * time.Minute) // only ever waited for by a failure
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {

@@ -27,7 +27,7 @@ func tells(t *testing.T, tree *watch.Tree, what string) {
 	t.Helper()
 	select {
 	case <-tree.Changed():
-	case <-time.After(30 * time.Second): // only ever waited for by a failure
+	case <-time.After(2 * time.Minute): // only ever waited for by a failure
 		t.Fatalf("nothing was told of %s", what)
 	}
 }

@@ -48,7 +48,7 @@ func (l loads) wants(t *testing.T, wants ...string) {
 			if got != want {
 				t.Fatalf("%q, want %q", got, want)
 			}
-		case <-time.After(30 * time.Second): // only ever waited for by a failure
+		case <-time.After(2 * time.Minute): // only ever waited for by a failure
 			t.Fatalf("nothing happened, want %q", want)
 		}
 	}

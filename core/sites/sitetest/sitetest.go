@@ -122,7 +122,7 @@ func OnDatabase(t testing.TB, c *sites.Config, database string) {
 	schema := fmt.Sprintf("armature_t%d_%d_%d", os.Getpid(), time.Now().UnixNano(), made.Add(1))
 	c.Database, c.Registry = database, schema
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		schemas, err := listed(ctx, database, schema)
 		if err != nil {

@@ -119,7 +119,7 @@ func lazyBegin(t *testing.T, s *site) {
 			close(inside)
 			select {
 			case <-done:
-			case <-time.After(10 * time.Second):
+			case <-time.After(2 * time.Minute):
 				return errors.New("the other write did not come through")
 			}
 			return nil

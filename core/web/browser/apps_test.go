@@ -25,7 +25,7 @@ func (s *server) plugin(name string, files map[string]string) {
 		}
 	}
 	here := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for range time.Tick(50 * time.Millisecond) {
 		r, err := here.Get(s.origin + "/apps/" + name + "/")
 		if err != nil {
@@ -193,7 +193,7 @@ func TestHostileApp(t *testing.T) {
 // comesToHave waits until the hostile plugin has been told something.
 func (s *server) comesToHave(want string) {
 	s.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for range time.Tick(100 * time.Millisecond) {
 		seen := fmt.Sprint(s.api("POST", "/api/method/evil.all", map[string]any{}))
 		if strings.Contains(seen, want) {
@@ -234,7 +234,7 @@ func TestSameOriginApp(t *testing.T) {
 // becomes opens a page until it says something.
 func (b *tab) becomes(address, want string) {
 	b.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for b.open(address); !strings.Contains(b.text(), want); b.open(address) {
 		if time.Now().After(deadline) {
 			b.t.Fatalf("%s says %s", address, b.text())

@@ -39,7 +39,7 @@ func TestLiveReload(t *testing.T) {
 // answers waits until the server has something at a path.
 func (s *server) answers(path string) {
 	s.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for range time.Tick(20 * time.Millisecond) {
 		r, err := http.Get(s.origin + path)
 		if err != nil {
@@ -71,7 +71,7 @@ func (b *tab) comesToSay(part string) {
 
 func (b *tab) waitForText(want string, is func(string) bool) {
 	b.t.Helper()
-	deadline, got := time.Now().Add(20*time.Second), ""
+	deadline, got := time.Now().Add(2*time.Minute), ""
 	for range time.Tick(50 * time.Millisecond) {
 		var err error
 		if got, err = chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.body.innerText")); err == nil && is(got) {

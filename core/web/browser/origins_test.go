@@ -94,7 +94,7 @@ func frontend(t *testing.T) *httptest.Server {
 func (s *server) allow(origin, value string) {
 	s.t.Helper()
 	s.configure("allow_cors", value)
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for range time.Tick(50 * time.Millisecond) {
 		req, err := http.NewRequestWithContext(s.t.Context(), "GET", s.origin+"/api/method/ping", nil)
 		if err != nil {
