@@ -16,8 +16,9 @@ const provider = new Provider(issuer, {
     grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
     token_endpoint_auth_method: 'client_secret_basic',
   }],
-  scopes: ['openid', 'offline_access', 'profile'],
-  claims: { openid: ['sub'], profile: ['name'] },
+  scopes: ['openid', 'offline_access', 'profile', 'email'],
+  claims: { openid: ['sub'], profile: ['name'], email: ['email', 'email_verified', 'groups'], acr: null, amr: null },
+  acrValues: ['urn:two'],
   features: {
     devInteractions: { enabled: false },
     clientCredentials: { enabled: true },
@@ -30,7 +31,7 @@ const provider = new Provider(issuer, {
   rotateRefreshToken: true,
   issueRefreshToken: async (ctx, client, code) => code.scopes.has('offline_access'),
   cookies: { keys: ['for tests'] },
-  findAccount: async (ctx, id) => ({ accountId: id, claims: async () => ({ sub: id, name: 'Ada' }) }),
+  findAccount: async (ctx, id) => ({ accountId: id, claims: async () => ({ sub: id, name: 'Ada', email: 'ada@example.com', email_verified: true, groups: ['staff'] }) }),
   interactions: { url: (ctx, interaction) => `/interaction/${interaction.uid}` },
 });
 
@@ -39,7 +40,7 @@ app.use(async (ctx, next) => {
   if (!ctx.path.startsWith('/interaction/')) return next();
   const { prompt, params, session, grantId } = await provider.interactionDetails(ctx.req, ctx.res);
   if (prompt.name === 'login') {
-    await provider.interactionFinished(ctx.req, ctx.res, { login: { accountId: 'ada' } });
+    await provider.interactionFinished(ctx.req, ctx.res, { login: { accountId: 'ada', ...(params.acr_values ? { acr: params.acr_values, amr: ['pwd', 'mfa'] } : {}) } });
     ctx.respond = false;
     return undefined;
   }
