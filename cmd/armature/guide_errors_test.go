@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"net/http"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -60,7 +61,7 @@ var excMeanings = map[string]string{
 	"PluginTrapError":                       "A plugin broke off. Nothing that it did is kept.",
 	"PromiseNeverSettledError":              "A script waits for a promise that nothing settles.",
 	"QuotaExceededError":                    "The site has as much as its operator lets it have.",
-	"RateLimitExceededError":                "Too often. `Retry-After` says when to try again.",
+	"RateLimitExceededError":                "Too often or too much: calls, processing time, wrong passwords or codes. `Retry-After` says when to try again.",
 	"RequestEntityTooLargeError":            "The body of the request is too large.",
 	"ResourceExhaustedError":                "A plugin has used up its time, memory or another limit. Nothing that it did is kept.",
 	"ResponseTooLargeError":                 "Ask for fewer rows or fields.",
@@ -68,14 +69,12 @@ var excMeanings = map[string]string{
 	"SecondFactorEnrolmentRequired":         "A second factor is needed and the user has none: set one up with a browser.",
 	"SecondFactorRequired":                  "The user logs in with a second factor: send its code as `otp` together with `usr` and `pwd`.",
 	"UnknownAccountError":                   "The account elsewhere is nobody's here: its user connects it at `/app/accounts`.",
-	"SecurityException":                     "Too many wrong passwords or codes. Try again later.",
 	"ServiceUnavailable":                    "Try again: the server starts, stops, or its database is away.",
 	"SiteDatabaseMissingError":              "The database of the site is not there.",
 	"SiteNewerError":                        "The data of the site was written by a newer program.",
 	"Throttled":                             "Too many users were made within an hour.",
 	"TimeoutError":                          "It took longer than it may.",
 	"TimestampMismatchError":                "Somebody else has changed the document meanwhile: read it again.",
-	"TooManyRequestsError":                  "A budget or a number is used up. Try again later.",
 	"TypeError":                             "An argument of the method is missing or of another type.",
 	"UniqueFieldnameError":                  "Two fields of the DocType have one name.",
 	"UniqueValidationError":                 "Another document has the value, and the field is unique.",
@@ -91,6 +90,20 @@ var kindNames = map[string]fault.Kind{
 	"NotFound": fault.NotFound, "Conflict": fault.Conflict, "Gone": fault.Gone, "TooLarge": fault.TooLarge, "UnsupportedMedia": fault.UnsupportedMedia,
 	"TooManyRequests": fault.TooManyRequests, "Unavailable": fault.Unavailable, "BadRequest": fault.BadRequest, "Timeout": fault.Timeout,
 	"NotImplemented": fault.NotImplemented, "MethodNotAllowed": fault.MethodNotAllowed, "Exhausted": fault.Exhausted, "Trap": fault.Trap,
+}
+
+// TestRefusedForTooMuch: who asks too often or for too much is told so by one exc_type
+// everywhere; what the operator's quotas refuse is another thing.
+func TestRefusedForTooMuch(t *testing.T) {
+	found := excTypes(t, "../..")
+	if !found["RateLimitExceededError"][http.StatusTooManyRequests] {
+		t.Error("nothing is refused by RateLimitExceededError")
+	}
+	for name, statuses := range found {
+		if statuses[http.StatusTooManyRequests] && name != "RateLimitExceededError" && name != fault.QuotaExceeded {
+			t.Errorf("%s has status 429", name)
+		}
+	}
 }
 
 // excTypes are those that the code makes faults of, and their statuses: those of the

@@ -250,7 +250,7 @@ func TestBudgetOfPlugin(t *testing.T) {
 		refused, excType = call()
 		return refused.StatusCode != http.StatusOK
 	})
-	if refused.StatusCode != http.StatusTooManyRequests || excType != "TooManyRequestsError" {
+	if refused.StatusCode != http.StatusTooManyRequests || excType != "RateLimitExceededError" {
 		t.Fatalf("over the budget: %d %s", refused.StatusCode, excType)
 	}
 	for header, want := range map[string]string{"X-RateLimit-Limit": "5000", "X-RateLimit-Remaining": "0", "Retry-After": refused.Header.Get("X-RateLimit-Reset")} {

@@ -47,7 +47,7 @@ type candidate struct {
 // begins a session. Errors: Authentication for a wrong password and an unknown user,
 // which are not told apart, for a disabled one, and for a wrong code; a Challenge,
 // which is an Authentication as well, where the password is right and the factor is
-// missing; SecurityException after too many failures; Unavailable when passwords
+// missing; TooManyRequests after too many failures; Unavailable when passwords
 // cannot be checked now.
 func (s *Service) Login(ctx context.Context, a Attempt) (*Login, error) {
 	a.User = strings.TrimSpace(a.User)

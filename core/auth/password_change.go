@@ -21,7 +21,7 @@ type Change struct {
 // other sessions end, unless the user has chosen otherwise. A wrong old password
 // counts as a failed login does. Errors: Permission for Guest; Validation for a
 // wrong old password, since a 401 would make the browser forget the session, and
-// for a new one that the policy refuses; SecurityException after too many
+// for a new one that the policy refuses; TooManyRequests after too many
 // failures; Unavailable when passwords cannot be checked now.
 func (s *Service) ChangePassword(ctx context.Context, c Change) error {
 	if err := s.writable(); err != nil {

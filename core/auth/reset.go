@@ -85,7 +85,7 @@ func (s *Service) wish(ctx context.Context, tx document.Tx, name string, most in
 		return err
 	}
 	wait := s.untilThen(now.since + resetEvery.Milliseconds())
-	return fault.Wrap(fault.TooManyRequests, "RateLimitExceededError", lockedError(wait), "Too many resets were asked for; try again in %d seconds", wait)
+	return fault.Wrap(fault.TooManyRequests, "", lockedError(wait), "Too many resets were asked for; try again in %d seconds", wait)
 }
 
 // StartReset makes a key for the user that somebody typed in, by address or user

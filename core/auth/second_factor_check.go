@@ -25,7 +25,7 @@ const (
 // the transaction has locked: of codes that come at once each is counted before the
 // next is looked at. What is refused is an answer and no error, so that the
 // transaction keeps the count: Authentication for a code that is wrong or was used
-// before, SecurityException after too many.
+// before, TooManyRequests after too many.
 func (s *Service) checkCode(ctx context.Context, tx document.Tx, user, code string, from Remote) (refused, err error) {
 	code = otp.Clean(cut(code, maxData))
 	_, recovers := otp.Recovery(code)
@@ -36,7 +36,7 @@ func (s *Service) checkCode(ctx context.Context, tx document.Tx, user, code stri
 	}
 	if w.count >= maxWrongCodes && !recovers {
 		wait := s.untilThen(w.since + codeEvery.Milliseconds())
-		return fault.Wrap(fault.TooManyRequests, "SecurityException", lockedError(wait),
+		return fault.Wrap(fault.TooManyRequests, "", lockedError(wait),
 			"Too many wrong codes; try again in %d seconds", wait), nil
 	}
 	right, err := s.spend(ctx, tx, user, code, from)

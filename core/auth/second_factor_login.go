@@ -122,7 +122,7 @@ type Finish struct {
 
 // FinishLogin checks the second factor of a login whose password was right. Errors:
 // Gone where the token is none, is too old, or the password has changed: the login
-// begins anew; Authentication for a wrong code; SecurityException after too many.
+// begins anew; Authentication for a wrong code; TooManyRequests after too many.
 func (s *Service) FinishLogin(ctx context.Context, f Finish) (*Login, error) {
 	t, err := s.ticket(f.Token)
 	if err != nil {

@@ -207,7 +207,7 @@ func asValidation(err error) error {
 
 // RemoveApp takes the app and the recovery codes of a session's user away; code is one
 // of them. Errors: Permission (FreshLoginRequired); Validation for a wrong code and
-// where there is no app; SecurityException after too many.
+// where there is no app; TooManyRequests after too many.
 func (s *Service) RemoveApp(ctx context.Context, b *Browser, code string, from Remote) error {
 	return s.provedChange(ctx, b, code, from, func(tx document.Tx, _ *totp) error {
 		user := b.Caller.User

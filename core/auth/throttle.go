@@ -144,7 +144,7 @@ func anys(names []string) []any {
 }
 
 // checkLocked refuses, before anything is hashed, whoever has failed more often
-// than allowed within the interval (SecurityException).
+// than allowed within the interval (TooManyRequests).
 func (s *Service) checkLocked(ctx context.Context, names [2]string) error {
 	until, err := s.failures.over(ctx, s.number(attemptsSetting, defaultAttempts), names[:]...)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Service) checkLocked(ctx context.Context, names [2]string) error {
 		return nil
 	}
 	wait := s.untilThen(until)
-	return fault.Wrap(fault.TooManyRequests, "SecurityException", lockedError(wait),
+	return fault.Wrap(fault.TooManyRequests, "", lockedError(wait),
 		"Your account has been locked and will resume after %d seconds", wait)
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Guess runs try, which checks the secret of somebody called name, unless too
-// many checks of it from the same address have failed lately (SecurityException).
+// many checks of it from the same address have failed lately (TooManyRequests).
 // An error that failed says is a wrong secret counts against the two together:
 // whoever guesses at somebody's secret locks out nobody at another address. The
 // settings are those of failed logins.

@@ -43,7 +43,7 @@ var kinds = [...]kindInfo{
 	Gone:             {http.StatusGone, "LinkExpired"},
 	TooLarge:         {http.StatusRequestEntityTooLarge, "RequestEntityTooLargeError"},
 	UnsupportedMedia: {http.StatusUnsupportedMediaType, "UnsupportedMediaType"},
-	TooManyRequests:  {http.StatusTooManyRequests, "TooManyRequestsError"},
+	TooManyRequests:  {http.StatusTooManyRequests, "RateLimitExceededError"},
 	Unavailable:      {http.StatusServiceUnavailable, "ServiceUnavailable"},
 	BadRequest:       {http.StatusBadRequest, "BadRequestError"},
 	Timeout:          {http.StatusGatewayTimeout, "TimeoutError"},

@@ -104,7 +104,7 @@ func (s *Service) keep(ctx context.Context, c chunk, d *Draft, most int64) error
 		return fault.Wrap(fault.Unavailable, "", err, "The file storage does not answer")
 	}
 	if held > unfinished*most {
-		return fault.New(fault.TooManyRequests, "RateLimitExceededError", "Too many uploads are unfinished")
+		return fault.New(fault.TooManyRequests, "", "Too many uploads are unfinished")
 	}
 	if err := s.storage.Put(ctx, c.key(), d.path); err != nil {
 		return fault.Unstored(err, "The file could not be stored")

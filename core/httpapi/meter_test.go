@@ -39,7 +39,7 @@ func TestBudgetOfTheSite(t *testing.T) {
 		t.Errorf("headers %v", a.header)
 	}
 	a = s.do(request{as: "nobody", path: "/api/method/ping"}).must(429)
-	if a.body["exc_type"] != "TooManyRequestsError" || a.header.Get("X-Ratelimit-Remaining") != "0" ||
+	if a.body["exc_type"] != "RateLimitExceededError" || a.header.Get("X-Ratelimit-Remaining") != "0" ||
 		a.header.Get("X-Ratelimit-Used") != "" || a.header.Get("Retry-After") == "" {
 		t.Errorf("%v %s", a.header, a.text)
 	}
@@ -56,7 +56,7 @@ func TestBudgetsOfCallers(t *testing.T) {
 	s.do(request{as: "desk", path: "/api/method/test.echo?a=x"}).must(200)
 	s.do(request{path: "/api/method/test.echo?a=y"}).must(200)
 	s.do(request{as: "admin", path: "/api/method/oldbrand.ping?a=x"})
-	if a = s.do(request{as: "admin", path: "/api/method/test.echo?a=x"}).must(429); a.body["exc_type"] != "RateLimitExceededError" && a.body["exc_type"] != "TooManyRequestsError" {
+	if a = s.do(request{as: "admin", path: "/api/method/test.echo?a=x"}).must(429); a.body["exc_type"] != "RateLimitExceededError" {
 		t.Error(a.text)
 	}
 }

@@ -202,12 +202,12 @@ func TestBounds(t *testing.T) {
 		for range 2 {
 			follow(t, s.URL, s.Admin.Authorization, "doctype", "ToDo")
 		}
-		if r := connect(t, s.URL, s.Admin.Authorization, "", "doctype", "ToDo"); r.status != http.StatusTooManyRequests {
+		if r := connect(t, s.URL, s.Admin.Authorization, "", "doctype", "ToDo"); r.status != http.StatusTooManyRequests || !strings.Contains(r.body, `"RateLimitExceededError"`) {
 			t.Errorf("the third stream of a user: %d %s", r.status, r.body)
 		}
 		s.Configure(t, "quotas", `{"streams": 2}`)
 		other := s.User(t, "other@example.com", "System Manager")
-		if r := connect(t, s.URL, other.Authorization, "", "doctype", "ToDo"); r.status != http.StatusTooManyRequests {
+		if r := connect(t, s.URL, other.Authorization, "", "doctype", "ToDo"); r.status != http.StatusTooManyRequests || !strings.Contains(r.body, `"QuotaExceededError"`) {
 			t.Errorf("the third stream of a site: %d %s", r.status, r.body)
 		}
 	}

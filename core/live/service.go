@@ -199,9 +199,9 @@ func (s *Service) enter(st *Stream) error {
 	case s.closed:
 		err = fault.New(fault.Unavailable, "", "The site is being closed")
 	case most > 0 && int64(len(s.streams)) >= most:
-		err = tooMany("This site may have %d streams at a time, and has them", most)
+		err = tooMany(fault.QuotaExceeded, "This site may have %d streams at a time, and has them", most)
 	case each > 0 && s.users[st.holder] >= each:
-		err = tooMany("You may have %d streams at a time, and have them", int64(each))
+		err = tooMany("", "You may have %d streams at a time, and have them", int64(each))
 	}
 	if err != nil {
 		s.c.Process.open.Add(-1)
@@ -214,8 +214,8 @@ func (s *Service) enter(st *Stream) error {
 }
 
 // tooMany is the refusal of one stream more.
-func tooMany(format string, n int64) error {
-	return fault.Wrap(fault.TooManyRequests, fault.QuotaExceeded, later{}, format, n)
+func tooMany(excType, format string, n int64) error {
+	return fault.Wrap(fault.TooManyRequests, excType, later{}, format, n)
 }
 
 // later tells the client when to come back.

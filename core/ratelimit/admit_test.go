@@ -26,7 +26,7 @@ func call(t *testing.T, l *ratelimit.Limiter, c *clock, s ratelimit.Subject, use
 	return "", h
 }
 
-const spent = "TooManyRequestsError"
+const spent = "RateLimitExceededError"
 
 func TestBudgetsOfCallers(t *testing.T) {
 	type step struct {

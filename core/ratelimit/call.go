@@ -41,7 +41,7 @@ func (l *Limiter) Count(ctx context.Context, limit CallLimit, what string, by ..
 	if !c.Reached {
 		return nil
 	}
-	return refused("RateLimitExceededError", "There were too many calls", &Refusal{Retry: wait(now, c.Reset, limit.Period)})
+	return refused("There were too many calls", &Refusal{Retry: wait(now, c.Reset, limit.Period)})
 }
 
 // wait is the whole seconds until a period ends. The end is known in seconds cut

@@ -35,7 +35,7 @@ type Subject struct {
 }
 
 // Begin asks the site's budget, before any work is done for the request, and sets
-// the headers that say how it stands. A TooManyRequestsError ends the request.
+// the headers that say how it stands. A RateLimitExceededError ends the request.
 // The Decision is of use even then.
 func (l *Limiter) Begin(ctx context.Context, h http.Header, arrived time.Time) (*Decision, error) {
 	p := l.plan()
@@ -52,7 +52,7 @@ func (l *Limiter) Begin(ctx context.Context, h http.Header, arrived time.Time) (
 }
 
 // Admit asks the budgets of the caller and the method, and counts the call where
-// calls are limited. A TooManyRequestsError or RateLimitExceededError ends the
+// calls are limited. A RateLimitExceededError ends the
 // request.
 func (d *Decision) Admit(ctx context.Context, h http.Header, s Subject) error {
 	if d == nil {

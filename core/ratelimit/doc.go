@@ -7,7 +7,7 @@
 // offset hold; it has a counter of its own for everybody the budget is about. A
 // charge is time put on a counter. A call limit counts calls instead of time, in
 // windows that begin with the first call. A refusal is the fault that ends a
-// request, a TooManyRequestsError or a RateLimitExceededError (429).
+// request, a RateLimitExceededError (429).
 //
 // A Limiter belongs to one site, Counters to one process. A Decision accompanies
 // one request:

@@ -75,7 +75,7 @@ func TestRefusal(t *testing.T) {
 	for range 3 {
 		_, err := l.Begin(t.Context(), make(http.Header), c.Now())
 		e := fault.From(err)
-		if err == nil || e.Kind != fault.TooManyRequests || e.ExcType() != "TooManyRequestsError" {
+		if err == nil || e.Kind != fault.TooManyRequests || e.ExcType() != "RateLimitExceededError" {
 			t.Fatalf("a spent budget: %v", err)
 		}
 		h := make(http.Header)

@@ -6,7 +6,7 @@ import (
 )
 
 // Allowed refuses a plugin that has used up its CPU time on this site with a
-// TooManyRequestsError. Without a budget for it, it costs nothing.
+// RateLimitExceededError. Without a budget for it, it costs nothing.
 func (l *Limiter) Allowed(ctx context.Context, plugin string) error {
 	b := l.plan().plugin(plugin)
 	if b == nil {

@@ -44,9 +44,9 @@ func setRefusal(h http.Header, err error) {
 // refusal is the fault of a spent budget.
 func (st standing) refusal(message string) error {
 	r := &Refusal{Retry: time.Duration(st.reset) * time.Second, limit: st.budget.text}
-	return refused("TooManyRequestsError", message, r)
+	return refused(message, r)
 }
 
-func refused(excType, message string, r *Refusal) error {
-	return fault.Wrap(fault.TooManyRequests, excType, r, "%s. Try again in %s.", message, r.Retry)
+func refused(message string, r *Refusal) error {
+	return fault.Wrap(fault.TooManyRequests, "", r, "%s. Try again in %s.", message, r.Retry)
 }

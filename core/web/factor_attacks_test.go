@@ -85,7 +85,7 @@ func TestWrongCodes(t *testing.T) {
 		if status := enter(a.code(t)); status != 429 {
 			t.Errorf("a right code after them: %d", status)
 		}
-		withCode(t, s, jane, a.code(t)).fails(t, 429, "SecurityException")
+		withCode(t, s, jane, a.code(t)).fails(t, 429, "RateLimitExceededError")
 		if status := enter(codes[0]); status != 303 {
 			t.Errorf("a recovery code: %d", status)
 		}

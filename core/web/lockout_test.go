@@ -29,12 +29,12 @@ func TestLockout(t *testing.T) {
 			login(t, s, jane, "wrong").fails(t, 401, "AuthenticationError")
 		}
 		r := login(t, s, jane, right)
-		r.fails(t, 429, "SecurityException")
+		r.fails(t, 429, "RateLimitExceededError")
 		if r.Header.Get("Retry-After") != "60" || r.sid() != "" {
 			t.Errorf("Retry-After %q", r.Header.Get("Retry-After"))
 		}
 		c.advance(59 * time.Second)
-		login(t, s, jane, right).fails(t, 429, "SecurityException")
+		login(t, s, jane, right).fails(t, 429, "RateLimitExceededError")
 		c.advance(2 * time.Second)
 		sid := loggedIn(t, s, jane)
 
@@ -53,7 +53,7 @@ func TestLockout(t *testing.T) {
 				t.Errorf("%d %s", r.StatusCode, r.text)
 			}
 		}
-		login(t, s, jane, right).fails(t, 429, "SecurityException")
+		login(t, s, jane, right).fails(t, 429, "RateLimitExceededError")
 	})
 }
 

@@ -42,11 +42,11 @@ func TestForwarded(t *testing.T) {
 		for i := range 4 {
 			login(t, s, "nobody"+string(rune('a'+i)), "wrong", "X-Forwarded-For", "9.9.9."+string(rune('1'+i))).fails(t, 401, "AuthenticationError")
 		}
-		login(t, s, jane, right, "X-Forwarded-For", "9.9.9.200").fails(t, 429, "SecurityException")
+		login(t, s, jane, right, "X-Forwarded-For", "9.9.9.200").fails(t, 429, "RateLimitExceededError")
 		for i := range 4 {
 			login(t, behind, "somebody"+string(rune('a'+i)), "wrong", "X-Forwarded-For", "9.9.9.9").fails(t, 401, "AuthenticationError")
 		}
-		login(t, behind, jane, right, "X-Forwarded-For", "9.9.9.9").fails(t, 429, "SecurityException")
+		login(t, behind, jane, right, "X-Forwarded-For", "9.9.9.9").fails(t, 429, "RateLimitExceededError")
 		if r := login(t, behind, jane, right, "X-Forwarded-For", "8.8.8.8"); r.StatusCode != 200 {
 			t.Errorf("another client of the proxy: %d %s", r.StatusCode, r.text)
 		}

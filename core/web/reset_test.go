@@ -168,7 +168,7 @@ func TestReset(t *testing.T) {
 		for range 5 {
 			login(t, s, jane, "wrong")
 		}
-		login(t, s, jane, right).fails(t, 429, "SecurityException")
+		login(t, s, jane, right).fails(t, 429, "RateLimitExceededError")
 		if r := update(t, s, url.Values{"key": {key}, "new_password": {other}}); r.StatusCode != 200 || r.body["message"] != "/login" {
 			t.Fatalf("%d %s", r.StatusCode, r.text)
 		}
@@ -357,6 +357,6 @@ func TestChangePassword(t *testing.T) {
 		for range 4 {
 			update(t, s, url.Values{"old_password": {"wrong"}, "new_password": {right}}, "Cookie", mine).fails(t, 417, "ValidationError")
 		}
-		update(t, s, url.Values{"old_password": {other}, "new_password": {right}}, "Cookie", mine).fails(t, 429, "SecurityException")
+		update(t, s, url.Values{"old_password": {other}, "new_password": {right}}, "Cookie", mine).fails(t, 429, "RateLimitExceededError")
 	})
 }

@@ -37,7 +37,7 @@ var kindNames = [...]string{
 	KindGone:             "LinkExpired",
 	KindTooLarge:         "RequestEntityTooLargeError",
 	KindUnsupportedMedia: "UnsupportedMediaType",
-	KindTooManyRequests:  "TooManyRequestsError",
+	KindTooManyRequests:  "RateLimitExceededError",
 	KindUnavailable:      "ServiceUnavailable",
 	KindBadRequest:       "BadRequestError",
 	KindTimeout:          "TimeoutError",

@@ -29,7 +29,7 @@ for (const [kind, name, type] of [
   [7, "GoneError", "LinkExpired"],
   [8, "TooLargeError", "RequestEntityTooLargeError"],
   [9, "UnsupportedMediaError", "UnsupportedMediaType"],
-  [10, "TooManyRequestsError", "TooManyRequestsError"],
+  [10, "TooManyRequestsError", "RateLimitExceededError"],
   [11, "UnavailableError", "ServiceUnavailable"],
   [12, "BadRequestError", "BadRequestError"],
   [13, "TimeoutError", "TimeoutError"],
