@@ -115,6 +115,9 @@ type ReadOptions struct {
 func (s *Service) now() time.Time       { return s.clock() }
 func (s *Service) zone() *time.Location { return s.clock().Location() }
 
+// Now is the time on the site's clock.
+func (s *Service) Now() time.Time { return s.clock() }
+
 // Zone is the site's time zone.
 func (s *Service) Zone() *time.Location { return s.zone() }
 

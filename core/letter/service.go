@@ -64,16 +64,6 @@ func New(c Config) *Service {
 	return &Service{c}
 }
 
-// Letter is what is to be sent: to each of To a letter of its own.
-type Letter struct {
-	To          []string
-	Subject     string
-	Text        string
-	Template    string         // name of an Email Template, in place of Subject and Text
-	Values      map[string]any // put into the template
-	Attachments []string       // URLs of files
-}
-
 // kept is a letter as its job has it.
 type kept struct {
 	To          string   `json:"to"`
@@ -85,7 +75,7 @@ type kept struct {
 // Send keeps a job for each recipient, as the caller, who has to be able to read the
 // template and what is attached, now and when it is sent. Errors are faults: Validation,
 // Permission, NotFound, RateLimitExceededError.
-func (s *Service) Send(ctx context.Context, tx document.Tx, caller *identity.Caller, l Letter) (list []string, err error) {
+func (s *Service) Send(ctx context.Context, tx document.Tx, caller *identity.Caller, l method.Letter) (list []string, err error) {
 	if server, err := s.c.Server(); err != nil {
 		return nil, err
 	} else if server == nil {
@@ -130,7 +120,7 @@ func (s *Service) keep(ctx context.Context, tx document.Tx, caller *identity.Cal
 }
 
 // complete checks a letter, and fills in what its template says.
-func (s *Service) complete(ctx context.Context, tx document.Tx, caller *identity.Caller, l *Letter) (err error) {
+func (s *Service) complete(ctx context.Context, tx document.Tx, caller *identity.Caller, l *method.Letter) (err error) {
 	if l.Template != "" {
 		if l.Subject != "" || l.Text != "" {
 			return fault.Invalid("", "A letter has a template, or a subject and a text")
@@ -241,7 +231,7 @@ func (s *Service) Methods() []*method.Method {
 			if call.Caller.Frame == nil && !call.Caller.HasRole(identity.SystemManager) && !call.Caller.IsAdministrator() {
 				return nil, fault.Denied("Letters are sent by System Managers, and by plugins that may")
 			}
-			l := Letter{Subject: call.Args.Text("subject"), Text: call.Args.Text("text"), Template: call.Args.Text("template")}
+			l := method.Letter{Subject: call.Args.Text("subject"), Text: call.Args.Text("text"), Template: call.Args.Text("template")}
 			for name, into := range map[string]*[]string{"recipients": &l.To, "attachments": &l.Attachments} {
 				list, err := texts(call.Args.Get(name), name)
 				if err != nil {

@@ -21,6 +21,7 @@ type Service struct {
 	onDocuments []DocumentMethod
 	callers     func(ctx context.Context, user string) (*identity.Caller, error)
 	later       Later
+	mail        Mailer
 	observe     func(ctx context.Context, fn func(sql string, args []any, took time.Duration)) context.Context
 	log         *slog.Logger
 }
@@ -43,6 +44,8 @@ type Config struct {
 	Caller func(ctx context.Context, user string) (*identity.Caller, error)
 	// Later keeps calls that are made after the request; nil: there are none.
 	Later Later
+	// Mail sends letters; nil: nobody does.
+	Mail Mailer
 	// Observe makes a context in which every statement is shown to fn, for lists
 	// with debug; nil: debug shows nothing.
 	Observe func(ctx context.Context, fn func(sql string, args []any, took time.Duration)) context.Context
@@ -55,7 +58,7 @@ func New(c Config) *Service {
 	}
 	return &Service{
 		table: c.Table, invoker: c.Invoker, store: c.Store, documents: c.Documents,
-		aliases: newAliases(c.Aliases), onDocuments: c.OnDocuments, callers: c.Caller, observe: c.Observe, later: c.Later, log: c.Logger,
+		aliases: newAliases(c.Aliases), onDocuments: c.OnDocuments, callers: c.Caller, observe: c.Observe, later: c.Later, mail: c.Mail, log: c.Logger,
 	}
 }
 

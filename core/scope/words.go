@@ -8,6 +8,7 @@ var capabilities = map[string]string{
 	"connected_request": "call other services in the name of the user, with the connections the user has made",
 	"enqueue":           "start jobs that run after the request",
 	"publish":           "tell those who follow its methods",
+	"sendmail":          "send letters to anybody, in the site's name",
 	"elevated":          "pass the roles of whoever calls it by, on the documents named",
 	"platform":          "set credentials, roles and what else decides who may do what",
 	"same_origin":       "show pages on the site's own address, where each acts as whoever opens it",

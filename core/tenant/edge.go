@@ -43,6 +43,7 @@ func (t *Tenant) publish() {
 			Table: t.table, Invoker: t.invoker, Store: t.Store, Documents: t.Documents,
 			OnDocuments: t.Connected.DocumentMethods(),
 			Later:       t.Jobs,
+			Mail:        t.Letters,
 			Aliases:     config.Aliases(), Caller: t.Auth.Caller, Observe: observe, Logger: t.log,
 		}),
 		Begin:        web.Begin,

@@ -55,7 +55,7 @@ test("a delivery that comes again is stored once", async () => {
 
 test("who has not signed is not listened to", async () => {
   await assert.rejects(deliver("msg_1", "{}", { secret: btoa("another") }), { type: "AuthenticationError", message: /not signed/ });
-  await assert.rejects(deliver("msg 1", "{}"), AuthenticationError);
+  await assert.rejects(deliver("msg 1", "{}"), BadRequestError);
   const headers = { "webhook-id": "msg_1", "webhook-timestamp": "1", "webhook-signature": "v1,AAAA v1a,BBBB v1,%" };
   assert.throws(() => receive(headers, "{}"), AuthenticationError);
   assert.equal(stored().length, 0);
@@ -70,6 +70,32 @@ test("an old delivery may be a recorded one", async () => {
 test("one of several signatures, by one of several secrets", async () => {
   site.configure("secret", [btoa("old"), `whsec_${SECRET}`]);
   await deliver("msg_1", "{}", { before: "v1,AAAA v2,BBBB " });
+});
+
+// The example that the libraries of Standard Webhooks are tested with.
+test("what others have signed", () => {
+  const body = '{"test": 2432232314}';
+  const headers = {
+    "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+    "webhook-timestamp": "1614265330",
+    "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+  };
+  site.configure("secret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+  site.clock("2021-02-25T15:02:10Z");
+  for (const wrong of [{ "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJe" }, { "webhook-timestamp": "1614265331" }, { "webhook-timestamp": "now" }, { "webhook-signature": "" }]) {
+    assert.throws(() => receive({ ...headers, ...wrong }, body), AuthenticationError);
+  }
+  assert.throws(() => receive(headers, body + " "), AuthenticationError);
+  const others = headers["webhook-signature"].replace("g0h", "h0g");
+  assert.throws(() => receive({ ...headers, "webhook-signature": `${others} `.repeat(16) + headers["webhook-signature"] }, body), AuthenticationError);
+  assert.deepEqual(receive({ ...headers, "webhook-signature": `${others} ${headers["webhook-signature"]}` }, body), { received: headers["webhook-id"] });
+});
+
+test("a secret that is empty signs nothing", () => {
+  for (const none of ["", "whsec_"]) {
+    site.configure("secret", none);
+    assert.throws(() => receive({ "webhook-id": "a", "webhook-timestamp": String(seconds()), "webhook-signature": "v1,AAAA" }, "{}"), BadRequestError);
+  }
 });
 
 test("without a secret nothing is received", async () => {

@@ -20,7 +20,7 @@ const (
 )
 
 // words are the grants that are no scopes of documents, methods and events.
-var words = []string{Elevated, Platform, SameOrigin, KV, ByClock, abi.HTTPFetch, abi.ConnectedRequest, abi.Enqueue, abi.Publish}
+var words = []string{Elevated, Platform, SameOrigin, KV, ByClock, abi.HTTPFetch, abi.ConnectedRequest, abi.Enqueue, abi.Publish, abi.Sendmail}
 
 // narrowed are the imports that no grant stands for by itself: what they reach is
 // decided by the scopes given.

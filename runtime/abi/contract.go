@@ -42,9 +42,11 @@ const (
 	ConnectedRequest = "connected_request" // outgoing HTTP with a connected app's token
 	RequestGet       = "request_get"       // the HTTP request that made the call
 	Respond          = "respond"           // answer that request with a page or raw bytes
+	WebhookVerify    = "webhook_verify"    // whether the request was signed as Standard Webhooks says
 	Tell             = "tell"              // say something to the user that is no error
 	Enqueue          = "enqueue"           // run a method later
 	Publish          = "publish"           // tell those who follow a method
+	Sendmail         = "sendmail"          // send letters by the site's mail server
 )
 
 // TestModule is the import module of what only a test of a plugin is offered, in
@@ -151,9 +153,11 @@ func Capabilities() []string {
 		ConnectedRequest,
 		RequestGet,
 		Respond,
+		WebhookVerify,
 		Tell,
 		Enqueue,
 		Publish,
+		Sendmail,
 	}
 }
 
@@ -165,13 +169,13 @@ func TestCapabilities() []string {
 // Free lists the capabilities that need no grant, because they tell a call only
 // what it may know anyway.
 func Free() []string {
-	return []string{CallerGet, ConfigGet, RequestGet, Respond, Tell}
+	return []string{CallerGet, ConfigGet, RequestGet, Respond, WebhookVerify, Tell}
 }
 
 // Approval lists the capabilities whose grant waits for an administrator: they
 // leave the server or outlive the request.
 func Approval() []string {
-	return []string{HTTPFetch, ConnectedRequest, Enqueue}
+	return []string{HTTPFetch, ConnectedRequest, Enqueue, Sendmail}
 }
 
 // Rights lists what a plugin may be granted beside its imports.

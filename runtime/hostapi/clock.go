@@ -34,6 +34,14 @@ func clock(now func() time.Time) func(*engine.Call, []uint64) {
 	}
 }
 
+// time is when the call is, by the site's clock.
+func (st *State) time() time.Time {
+	if st.call.Documents == nil {
+		return time.Now().Add(-st.late())
+	}
+	return st.call.Documents.Now().Add(-st.late())
+}
+
 // late is how much later this run of the transaction began than the first: a run
 // again is told the same time.
 func (st *State) late() time.Duration {

@@ -25,7 +25,9 @@ var operations = withGrants([]capability{
 	{name: abi.ConnectedRequest, run: connectedRequest},
 	{name: abi.RequestGet, run: requestGet, free: true},
 	{name: abi.Respond, run: respond, free: true},
+	{name: abi.WebhookVerify, run: webhookVerify, free: true},
 	{name: abi.Tell, run: tell, free: true},
 	{name: abi.Enqueue, run: enqueue},
 	{name: abi.Publish, run: publish},
+	{name: abi.Sendmail, run: sendmail},
 })

@@ -219,6 +219,22 @@
 @external("armature1", "respond") declare function hostRespond(p: usize, n: i32, out: usize, cap: i32): i32;
 
 /**
+ * Checks that the HTTP request which made the call was signed with one of the secrets, as Standard
+ * Webhooks says (https://www.standardwebhooks.com): HMAC-SHA256 over `webhook-id`,
+ * `webhook-timestamp` and the body as it was sent. One right signature among those of
+ * `webhook-signature` is enough, and of several secrets any may be right, so that either can be
+ * changed; they are compared in constant time. What is older than `tolerance_s`, or as far in the
+ * future, is refused. A receiver keeps the id, and takes each once.
+ *
+ * Request: secrets, 1 to 8, each `whsec_` and a key in base64; tolerance_s, how many seconds the
+ * sender's clock may be away, up to 86400; 300 without it (may be missing).
+ * Answer: an object with id, timestamp.
+ * Errors: Authentication: it is not signed so, or too old; BadRequest: a secret that is none;
+ * NotFound: the call did not come by HTTP.
+ */
+@external("armature1", "webhook_verify") declare function hostWebhookVerify(p: usize, n: i32, out: usize, cap: i32): i32;
+
+/**
  * Tells the user of the request something beside the answer, in `_server_messages`, if the request
  * succeeds. It works in a method, in one that is called by another and in an event handler. The
  * text may hold simple markup; what could run is taken out. What a call says that fails, and is
@@ -267,6 +283,25 @@
  * Validation: data that is too long.
  */
 @external("armature1", "publish") declare function hostPublish(p: usize, n: i32, out: usize, cap: i32): i32;
+
+/**
+ * Sends each recipient a letter of its own, if the request's transaction is committed: by a job,
+ * which is tried again while the mail server is away. It says `subject` and `text`, as plain text,
+ * or what an `Email Template` says with `values` put for its `{{ name }}`. What is attached, and
+ * the template, the caller has to be able to read, now and when it is sent. A site sends so many
+ * letters a day as its setting `mail_per_day` says. In a GET nothing is sent, and there are no
+ * jobs.
+ *
+ * Request: recipients, 1 to 50 addresses; nobody sees the others; subject, at most 1000 bytes (may
+ * be missing); text, at most 49152 bytes (may be missing); email_template, the name of an Email
+ * Template, in place of subject and text (may be missing); values, what is put into the template;
+ * one that is missing is an error (may be missing); attachments, URLs of at most 10 files, of 10
+ * MiB together (may be missing).
+ * Answer: an object with jobs.
+ * Errors: Validation: no recipients, something that is no address, no mail server; NotFound: no
+ * such template or file; Permission; TooLarge; TooManyRequests: the letters of the day are used up.
+ */
+@external("armature1", "sendmail") declare function hostSendmail(p: usize, n: i32, out: usize, cap: i32): i32;
 
 /** The kind of an error; the HTTP status follows from it. */
 export enum Kind {
@@ -1191,6 +1226,45 @@ export class RespondRequest {
 }
 
 /**
+ * What webhook_verify is asked. Checks that the HTTP request which made the call was signed with
+ * one of the secrets, as Standard Webhooks says (https://www.standardwebhooks.com): HMAC-SHA256
+ * over `webhook-id`, `webhook-timestamp` and the body as it was sent. One right signature among
+ * those of `webhook-signature` is enough, and of several secrets any may be right, so that either
+ * can be changed; they are compared in constant time. What is older than `tolerance_s`, or as far
+ * in the future, is refused. A receiver keeps the id, and takes each once.
+ * Answer: an object with id, timestamp. Errors: Authentication: it is not signed so, or too old;
+ * BadRequest: a secret that is none; NotFound: the call did not come by HTTP.
+ */
+export class WebhookVerifyRequest {
+  /** How many seconds the sender's clock may be away, up to 86400; 300 without it; may be missing. */
+  tolerance_s: i64 = 0;
+
+  constructor(public secrets: string[]) {}
+
+  /** The request as JSON. */
+  toValue(): Value {
+    const request = Value.object();
+    request.set("secrets", this.secrets);
+    if (this.tolerance_s != 0) request.set("tolerance_s", this.tolerance_s);
+    return request;
+  }
+
+  /** Sends the request. */
+  ask(): Result { return ask(hostWebhookVerify, this.toValue()); }
+}
+
+/** What webhook_verify answers. */
+export class WebhookVerifyAnswer {
+  id: string; // the message's id, which is the same when it is sent again
+  timestamp: i64; // when it was sent: seconds since 1970-01-01T00:00:00Z
+
+  constructor(answer: Value) {
+    this.id = answer.text("id");
+    this.timestamp = answer.int("timestamp");
+  }
+}
+
+/**
  * What tell is asked. Tells the user of the request something beside the answer, in
  * `_server_messages`, if the request succeeds. It works in a method, in one that is called by
  * another and in an event handler. The text may hold simple markup; what could run is taken out.
@@ -1299,6 +1373,56 @@ export class PublishRequest {
 
   /** Sends the request. */
   ask(): Result { return ask(hostPublish, this.toValue()); }
+}
+
+/**
+ * What sendmail is asked. Sends each recipient a letter of its own, if the request's transaction is
+ * committed: by a job, which is tried again while the mail server is away. It says `subject` and
+ * `text`, as plain text, or what an `Email Template` says with `values` put for its `{{ name }}`.
+ * What is attached, and the template, the caller has to be able to read, now and when it is sent. A
+ * site sends so many letters a day as its setting `mail_per_day` says. In a GET nothing is sent,
+ * and there are no jobs.
+ * Answer: an object with jobs. Errors: Validation: no recipients, something that is no address, no
+ * mail server; NotFound: no such template or file; Permission; TooLarge; TooManyRequests: the
+ * letters of the day are used up.
+ */
+export class SendmailRequest {
+  /** At most 1000 bytes; may be missing. */
+  subject: string = "";
+  /** At most 49152 bytes; may be missing. */
+  text: string = "";
+  /** The name of an Email Template, in place of subject and text; may be missing. */
+  email_template: string = "";
+  /** What is put into the template; one that is missing is an error; may be missing. */
+  values: Value = new Value();
+  /** URLs of at most 10 files, of 10 MiB together; may be missing. */
+  attachments: string[] = [];
+
+  constructor(public recipients: string[]) {}
+
+  /** The request as JSON. */
+  toValue(): Value {
+    const request = Value.object();
+    request.set("recipients", this.recipients);
+    if (this.subject.length > 0) request.set("subject", this.subject);
+    if (this.text.length > 0) request.set("text", this.text);
+    if (this.email_template.length > 0) request.set("email_template", this.email_template);
+    if (this.values.type != Type.Null) request.set("values", this.values);
+    if (this.attachments.length > 0) request.set("attachments", this.attachments);
+    return request;
+  }
+
+  /** Sends the request. */
+  ask(): Result { return ask(hostSendmail, this.toValue()); }
+}
+
+/** What sendmail answers. */
+export class SendmailAnswer {
+  jobs: string[]; // the id of each letter's job
+
+  constructor(answer: Value) {
+    this.jobs = answer.texts("jobs");
+  }
 }
 // end generated: requests
 

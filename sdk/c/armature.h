@@ -220,6 +220,21 @@ AM_CAPABILITY(request_get);
 AM_CAPABILITY(respond);
 
 /*
+ * Checks that the HTTP request which made the call was signed with one of the secrets, as Standard
+ * Webhooks says (https://www.standardwebhooks.com): HMAC-SHA256 over `webhook-id`,
+ * `webhook-timestamp` and the body as it was sent. One right signature among those of
+ * `webhook-signature` is enough, and of several secrets any may be right, so that either can be
+ * changed; they are compared in constant time. What is older than `tolerance_s`, or as far in the
+ * future, is refused. A receiver keeps the id, and takes each once.
+ *
+ * Request: secrets, 1 to 8, each `whsec_` and a key in base64; tolerance_s, how many seconds the
+ * sender's clock may be away, up to 86400; 300 without it (may be missing).
+ * Answer: an object with id, timestamp.
+ * Errors: Authentication: it is not signed so, or too old; BadRequest: a secret that is none;
+ * NotFound: the call did not come by HTTP. */
+AM_CAPABILITY(webhook_verify);
+
+/*
  * Tells the user of the request something beside the answer, in `_server_messages`, if the request
  * succeeds. It works in a method, in one that is called by another and in an event handler. The
  * text may hold simple markup; what could run is taken out. What a call says that fails, and is
@@ -265,6 +280,24 @@ AM_CAPABILITY(enqueue);
  * Errors: NotFound: there is no such method; Permission: the method is none of the plugin's own;
  * Validation: data that is too long. */
 AM_CAPABILITY(publish);
+
+/*
+ * Sends each recipient a letter of its own, if the request's transaction is committed: by a job,
+ * which is tried again while the mail server is away. It says `subject` and `text`, as plain text,
+ * or what an `Email Template` says with `values` put for its `{{ name }}`. What is attached, and
+ * the template, the caller has to be able to read, now and when it is sent. A site sends so many
+ * letters a day as its setting `mail_per_day` says. In a GET nothing is sent, and there are no
+ * jobs.
+ *
+ * Request: recipients, 1 to 50 addresses; nobody sees the others; subject, at most 1000 bytes (may
+ * be missing); text, at most 49152 bytes (may be missing); email_template, the name of an Email
+ * Template, in place of subject and text (may be missing); values, what is put into the template;
+ * one that is missing is an error (may be missing); attachments, URLs of at most 10 files, of 10
+ * MiB together (may be missing).
+ * Answer: an object with jobs.
+ * Errors: Validation: no recipients, something that is no address, no mail server; NotFound: no
+ * such template or file; Permission; TooLarge; TooManyRequests: the letters of the day are used up. */
+AM_CAPABILITY(sendmail);
 
 /* The kinds of errors, with the HTTP status that follows from each. */
 enum {
@@ -1230,6 +1263,41 @@ AM_FN am_result am_ask_respond(am_respond_request r) {
 }
 
 /*
+ * am_webhook_verify_request is what webhook_verify is asked. Checks that the HTTP request which
+ * made the call was signed with one of the secrets, as Standard Webhooks says
+ * (https://www.standardwebhooks.com): HMAC-SHA256 over `webhook-id`, `webhook-timestamp` and the
+ * body as it was sent. One right signature among those of `webhook-signature` is enough, and of
+ * several secrets any may be right, so that either can be changed; they are compared in constant
+ * time. What is older than `tolerance_s`, or as far in the future, is refused. A receiver keeps the
+ * id, and takes each once.
+ * Answer: an object with id, timestamp. Errors: Authentication: it is not signed so, or too old;
+ * BadRequest: a secret that is none; NotFound: the call did not come by HTTP. */
+typedef struct {
+  am_val secrets; /* 1 to 8, each `whsec_` and a key in base64 */
+  long long tolerance_s; /* how many seconds the sender's clock may be away, up to 86400; 300 without it; may be missing */
+} am_webhook_verify_request;
+
+AM_FN am_result am_ask_webhook_verify(am_webhook_verify_request r) {
+  am_json j = am_object();
+  am_set(&j, "secrets", r.secrets);
+  if (r.tolerance_s) am_set_int(&j, "tolerance_s", r.tolerance_s);
+  return am_ask(am_host_webhook_verify, am_done(&j));
+}
+
+/* am_webhook_verify_answer is what it answers. */
+typedef struct {
+  am_str id; /* the message's id, which is the same when it is sent again */
+  long long timestamp; /* when it was sent: seconds since 1970-01-01T00:00:00Z */
+} am_webhook_verify_answer;
+
+AM_FN am_webhook_verify_answer am_read_webhook_verify(am_val v) {
+  am_webhook_verify_answer a;
+  a.id = am_get_text(v, "id");
+  a.timestamp = am_get_int(v, "timestamp");
+  return a;
+}
+
+/*
  * am_tell_request is what tell is asked. Tells the user of the request something beside the answer,
  * in `_server_messages`, if the request succeeds. It works in a method, in one that is called by
  * another and in an event handler. The text may hold simple markup; what could run is taken out.
@@ -1313,6 +1381,47 @@ AM_FN am_result am_ask_publish(am_publish_request r) {
   if (am_has(r.data)) am_set(&j, "data", r.data);
   if (r.user.n) am_set_text(&j, "user", r.user);
   return am_ask(am_host_publish, am_done(&j));
+}
+
+/*
+ * am_sendmail_request is what sendmail is asked. Sends each recipient a letter of its own, if the
+ * request's transaction is committed: by a job, which is tried again while the mail server is away.
+ * It says `subject` and `text`, as plain text, or what an `Email Template` says with `values` put
+ * for its `{{ name }}`. What is attached, and the template, the caller has to be able to read, now
+ * and when it is sent. A site sends so many letters a day as its setting `mail_per_day` says. In a
+ * GET nothing is sent, and there are no jobs.
+ * Answer: an object with jobs. Errors: Validation: no recipients, something that is no address, no
+ * mail server; NotFound: no such template or file; Permission; TooLarge; TooManyRequests: the
+ * letters of the day are used up. */
+typedef struct {
+  am_val recipients; /* 1 to 50 addresses; nobody sees the others */
+  am_str subject; /* at most 1000 bytes; may be missing */
+  am_str text; /* at most 49152 bytes; may be missing */
+  am_str email_template; /* the name of an Email Template, in place of subject and text; may be missing */
+  am_val values; /* what is put into the template; one that is missing is an error; may be missing */
+  am_val attachments; /* URLs of at most 10 files, of 10 MiB together; may be missing */
+} am_sendmail_request;
+
+AM_FN am_result am_ask_sendmail(am_sendmail_request r) {
+  am_json j = am_object();
+  am_set(&j, "recipients", r.recipients);
+  if (r.subject.n) am_set_text(&j, "subject", r.subject);
+  if (r.text.n) am_set_text(&j, "text", r.text);
+  if (r.email_template.n) am_set_text(&j, "email_template", r.email_template);
+  if (am_has(r.values)) am_set(&j, "values", r.values);
+  if (am_has(r.attachments)) am_set(&j, "attachments", r.attachments);
+  return am_ask(am_host_sendmail, am_done(&j));
+}
+
+/* am_sendmail_answer is what it answers. */
+typedef struct {
+  am_val jobs; /* the id of each letter's job */
+} am_sendmail_answer;
+
+AM_FN am_sendmail_answer am_read_sendmail(am_val v) {
+  am_sendmail_answer a;
+  a.jobs = am_get(v, "jobs");
+  return a;
 }
 /* end generated: requests */
 

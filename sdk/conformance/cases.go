@@ -1,12 +1,15 @@
 package conformance
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -22,7 +25,7 @@ func large() string { return strings.Repeat("Zoë €😀 0123456789abcdef ", 80
 const maxOutput = 524288
 
 func cases() []testcase {
-	return slices.Concat(loading(), values(), documents(), errors(), services(), surroundings(), outside(), isolation())
+	return slices.Concat(loading(), values(), documents(), errors(), services(), surroundings(), outside(), messengers(), isolation())
 }
 
 // loading comes first: without it there is nothing to call.
@@ -358,6 +361,61 @@ func outside() []testcase {
 			got := c.method("connect", args)
 			c.same("kind without a connection", member(got, "kind"), 2)
 			c.same("type without a connection", member(got, "type"), "NotConnectedError")
+		}},
+	}
+}
+
+// webhook is a request that is signed with a secret, beside a signature of something else,
+// as Standard Webhooks says; sent is when, in seconds.
+func (c *check) webhook(secret string, args fields, sent int64) any {
+	text, err := json.Marshal(args)
+	if err != nil {
+		c.failf("%v", err)
+		return nil
+	}
+	key, err := base64.StdEncoding.DecodeString(secret)
+	if err != nil {
+		c.failf("%v", err)
+		return nil
+	}
+	id, at := "msg_2KWPBgLlAfxdpx2AI54pPJ85f4W", strconv.FormatInt(sent, 10)
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(id + "." + at + "."))
+	mac.Write(text)
+	header := map[string]string{
+		"webhook-id": id, "webhook-timestamp": at,
+		"webhook-signature": "v1,AAAA v1a,BBBB v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)),
+	}
+	return c.result(c.signed(c.server.Admin, http.MethodPost, "/api/method/"+Plugin+".verify", args, header), "verify")
+}
+
+// messengers are webhooks that come in and letters that go out.
+func messengers() []testcase {
+	return []testcase{
+		{"webhook", "the signature of the request, by one of two secrets", func(c *check) {
+			secret, other := "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
+			args, now := fields{"secret": "whsec_" + secret, "other": other, "text": difficult}, time.Now().Unix()
+			c.same("verify", c.webhook(secret, args, now), fields{"kind": 0, "id": "msg_2KWPBgLlAfxdpx2AI54pPJ85f4W", "timestamp": now})
+			for _, e := range []struct {
+				what string
+				got  any
+				kind int
+			}{
+				{"signed by nobody", c.method("verify", args), 3},
+				{"signed with another", c.webhook("AAAA", args, now), 3},
+				{"signed long ago", c.webhook(secret, args, now-3600), 3},
+				{"signed in an hour", c.webhook(secret, args, now+3600), 3},
+				{"a secret that is none", c.webhook(secret, fields{"secret": "whsec_", "other": other}, now), 12},
+			} {
+				c.same(e.what+": kind", member(e.got, "kind"), e.kind)
+			}
+		}},
+		{"letter", "a letter, once it is granted", func(c *check) {
+			args := fields{"to": "ann@example.com", "subject": "grüß \"dich\"", "text": difficult}
+			c.same("kind before it is approved", member(c.method("letter", args), "kind"), 4)
+			c.framework("plugins.approve", fields{"plugin": Plugin, "grants": "sendmail"})
+			c.same("letter", c.method("letter", args), fields{"kind": 0, "jobs": 1})
+			c.same("kind of what is no address", member(c.method("letter", fields{"to": "ann", "subject": "x", "text": "y"}), "kind"), 2)
 		}},
 	}
 }

@@ -60,7 +60,12 @@ type answer struct {
 }
 
 // request asks the server as whoever auth is.
-func (c *check) request(auth, verb, path string, args any) (a answer) {
+func (c *check) request(auth, verb, path string, args any) answer {
+	return c.signed(auth, verb, path, args, nil)
+}
+
+// signed is request with more header fields.
+func (c *check) signed(auth, verb, path string, args any, header map[string]string) (a answer) {
 	if c.err != nil {
 		return a
 	}
@@ -80,6 +85,9 @@ func (c *check) request(auth, verb, path string, args any) (a answer) {
 	}
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("Authorization", auth)
+	for name, value := range header {
+		r.Header.Set(name, value)
+	}
 	if args != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}

@@ -231,6 +231,20 @@ ARMATURE_CAPABILITY(request_get);
 // Errors: Validation: status or header not allowed; NotFound: the call did not come by HTTP.
 ARMATURE_CAPABILITY(respond);
 
+// Checks that the HTTP request which made the call was signed with one of the secrets, as Standard
+// Webhooks says (https://www.standardwebhooks.com): HMAC-SHA256 over `webhook-id`,
+// `webhook-timestamp` and the body as it was sent. One right signature among those of
+// `webhook-signature` is enough, and of several secrets any may be right, so that either can be
+// changed; they are compared in constant time. What is older than `tolerance_s`, or as far in the
+// future, is refused. A receiver keeps the id, and takes each once.
+//
+// Request: secrets, 1 to 8, each `whsec_` and a key in base64; tolerance_s, how many seconds the
+// sender's clock may be away, up to 86400; 300 without it (may be missing).
+// Answer: an object with id, timestamp.
+// Errors: Authentication: it is not signed so, or too old; BadRequest: a secret that is none;
+// NotFound: the call did not come by HTTP.
+ARMATURE_CAPABILITY(webhook_verify);
+
 // Tells the user of the request something beside the answer, in `_server_messages`, if the request
 // succeeds. It works in a method, in one that is called by another and in an event handler. The
 // text may hold simple markup; what could run is taken out. What a call says that fails, and is
@@ -274,6 +288,23 @@ ARMATURE_CAPABILITY(enqueue);
 // Errors: NotFound: there is no such method; Permission: the method is none of the plugin's own;
 // Validation: data that is too long.
 ARMATURE_CAPABILITY(publish);
+
+// Sends each recipient a letter of its own, if the request's transaction is committed: by a job,
+// which is tried again while the mail server is away. It says `subject` and `text`, as plain text,
+// or what an `Email Template` says with `values` put for its `{{ name }}`. What is attached, and
+// the template, the caller has to be able to read, now and when it is sent. A site sends so many
+// letters a day as its setting `mail_per_day` says. In a GET nothing is sent, and there are no
+// jobs.
+//
+// Request: recipients, 1 to 50 addresses; nobody sees the others; subject, at most 1000 bytes (may
+// be missing); text, at most 49152 bytes (may be missing); email_template, the name of an Email
+// Template, in place of subject and text (may be missing); values, what is put into the template;
+// one that is missing is an error (may be missing); attachments, URLs of at most 10 files, of 10
+// MiB together (may be missing).
+// Answer: an object with jobs.
+// Errors: Validation: no recipients, something that is no address, no mail server; NotFound: no
+// such template or file; Permission; TooLarge; TooManyRequests: the letters of the day are used up.
+ARMATURE_CAPABILITY(sendmail);
 }
 // end generated: bindings
 
@@ -993,6 +1024,43 @@ struct Respond {
   Result<void> ask() const { return detail::done(detail::ask(armature_respond, request())); }
 };
 
+// What webhook_verify answers.
+struct WebhookVerifyAnswer {
+  std::string id{};  // the message's id, which is the same when it is sent again
+  long long timestamp = 0;  // when it was sent: seconds since 1970-01-01T00:00:00Z
+};
+
+// What webhook_verify is asked. Checks that the HTTP request which made the call was signed with
+// one of the secrets, as Standard Webhooks says (https://www.standardwebhooks.com): HMAC-SHA256
+// over `webhook-id`, `webhook-timestamp` and the body as it was sent. One right signature among
+// those of `webhook-signature` is enough, and of several secrets any may be right, so that either
+// can be changed; they are compared in constant time. What is older than `tolerance_s`, or as far
+// in the future, is refused. A receiver keeps the id, and takes each once.
+// Answer: an object with id, timestamp. Errors: Authentication: it is not signed so, or too old;
+// BadRequest: a secret that is none; NotFound: the call did not come by HTTP.
+struct WebhookVerify {
+  std::vector<std::string> secrets{};  // 1 to 8, each `whsec_` and a key in base64
+  long long tolerance_s = 0;  // how many seconds the sender's clock may be away, up to 86400; 300 without it; may be missing
+
+  // The request as JSON.
+  json request() const {
+    json j = json::object();
+    j["secrets"] = secrets;
+    if (tolerance_s != 0) j["tolerance_s"] = tolerance_s;
+    return j;
+  }
+
+  // Sends the request.
+  Result<WebhookVerifyAnswer> ask() const {
+    auto r = detail::as<Document>(detail::ask(armature_webhook_verify, request()));
+    if (!r) return r.error();
+    WebhookVerifyAnswer a;
+    a.id = r->text("id");
+    a.timestamp = r->integer("timestamp");
+    return a;
+  }
+};
+
 // What tell is asked. Tells the user of the request something beside the answer, in
 // `_server_messages`, if the request succeeds. It works in a method, in one that is called by
 // another and in an event handler. The text may hold simple markup; what could run is taken out.
@@ -1086,6 +1154,50 @@ struct Publish {
 
   // Sends the request.
   Result<void> ask() const { return detail::done(detail::ask(armature_publish, request())); }
+};
+
+// What sendmail answers.
+struct SendmailAnswer {
+  std::vector<std::string> jobs{};  // the id of each letter's job
+};
+
+// What sendmail is asked. Sends each recipient a letter of its own, if the request's transaction is
+// committed: by a job, which is tried again while the mail server is away. It says `subject` and
+// `text`, as plain text, or what an `Email Template` says with `values` put for its `{{ name }}`.
+// What is attached, and the template, the caller has to be able to read, now and when it is sent. A
+// site sends so many letters a day as its setting `mail_per_day` says. In a GET nothing is sent,
+// and there are no jobs.
+// Answer: an object with jobs. Errors: Validation: no recipients, something that is no address, no
+// mail server; NotFound: no such template or file; Permission; TooLarge; TooManyRequests: the
+// letters of the day are used up.
+struct Sendmail {
+  std::vector<std::string> recipients{};  // 1 to 50 addresses; nobody sees the others
+  std::string subject{};  // at most 1000 bytes; may be missing
+  std::string text{};  // at most 49152 bytes; may be missing
+  std::string email_template{};  // the name of an Email Template, in place of subject and text; may be missing
+  Document values{};  // what is put into the template; one that is missing is an error; may be missing
+  std::vector<std::string> attachments{};  // URLs of at most 10 files, of 10 MiB together; may be missing
+
+  // The request as JSON.
+  json request() const {
+    json j = json::object();
+    j["recipients"] = recipients;
+    if (!subject.empty()) j["subject"] = subject;
+    if (!text.empty()) j["text"] = text;
+    if (!email_template.empty()) j["email_template"] = email_template;
+    if (!values.fields.empty()) j["values"] = values;
+    if (!attachments.empty()) j["attachments"] = attachments;
+    return j;
+  }
+
+  // Sends the request.
+  Result<SendmailAnswer> ask() const {
+    auto r = detail::as<Document>(detail::ask(armature_sendmail, request()));
+    if (!r) return r.error();
+    SendmailAnswer a;
+    if (r->has("jobs")) r->at("jobs").get_to(a.jobs);
+    return a;
+  }
 };
 
 }  // namespace requests

@@ -66,7 +66,7 @@ func capabilities(names []string) (words []string) {
 		switch {
 		case strings.HasPrefix(name, "kv_"):
 			name = "kv"
-		case !slices.Contains([]string{"kv", "http_fetch", "connected_request", "enqueue", "publish"}, name):
+		case !slices.Contains([]string{"kv", "http_fetch", "connected_request", "enqueue", "publish", "sendmail"}, name):
 			continue
 		}
 		words = append(words, name)

@@ -490,6 +490,42 @@ func (r RespondRequest) Ask() error {
 	return q.send(raw.Respond, nil)
 }
 
+// WebhookVerifyRequest is what webhook_verify is asked.
+//
+// Checks that the HTTP request which made the call was signed with one of the secrets, as Standard
+// Webhooks says (https://www.standardwebhooks.com): HMAC-SHA256 over `webhook-id`,
+// `webhook-timestamp` and the body as it was sent. One right signature among those of
+// `webhook-signature` is enough, and of several secrets any may be right, so that either can be
+// changed; they are compared in constant time. What is older than `tolerance_s`, or as far in the
+// future, is refused. A receiver keeps the id, and takes each once.
+// Answer: an object with id, timestamp. Errors: Authentication: it is not signed so, or too old;
+// BadRequest: a secret that is none; NotFound: the call did not come by HTTP.
+type WebhookVerifyRequest struct {
+	Secrets          []string // 1 to 8, each `whsec_` and a key in base64
+	ToleranceSeconds int64    // how many seconds the sender's clock may be away, up to 86400; 300 without it; may be missing
+}
+
+// WebhookVerifyAnswer is what webhook_verify answers.
+type WebhookVerifyAnswer struct {
+	ID        string // the message's id, which is the same when it is sent again
+	Timestamp int64  // when it was sent: seconds since 1970-01-01T00:00:00Z
+}
+
+// Ask sends the request.
+func (r WebhookVerifyRequest) Ask() (a WebhookVerifyAnswer, err error) {
+	q := asking{b: request("{")}
+	q.texts("secrets", r.Secrets)
+	if r.ToleranceSeconds != 0 {
+		q.number("tolerance_s", r.ToleranceSeconds)
+	}
+	var d Doc
+	if err = q.send(raw.WebhookVerify, &d); err == nil {
+		a.ID = d.String("id")
+		a.Timestamp = d.Int("timestamp")
+	}
+	return a, err
+}
+
 // TellRequest is what tell is asked.
 //
 // Tells the user of the request something beside the answer, in `_server_messages`, if the request
@@ -594,4 +630,55 @@ func (r PublishRequest) Ask() error {
 		q.text("user", r.User)
 	}
 	return q.send(raw.Publish, nil)
+}
+
+// SendmailRequest is what sendmail is asked.
+//
+// Sends each recipient a letter of its own, if the request's transaction is committed: by a job,
+// which is tried again while the mail server is away. It says `subject` and `text`, as plain text,
+// or what an `Email Template` says with `values` put for its `{{ name }}`. What is attached, and
+// the template, the caller has to be able to read, now and when it is sent. A site sends so many
+// letters a day as its setting `mail_per_day` says. In a GET nothing is sent, and there are no
+// jobs.
+// Answer: an object with jobs. Errors: Validation: no recipients, something that is no address, no
+// mail server; NotFound: no such template or file; Permission; TooLarge; TooManyRequests: the
+// letters of the day are used up.
+type SendmailRequest struct {
+	Recipients    []string // 1 to 50 addresses; nobody sees the others
+	Subject       string   // at most 1000 bytes; may be missing
+	Text          string   // at most 49152 bytes; may be missing
+	EmailTemplate string   // the name of an Email Template, in place of subject and text; may be missing
+	Values        any      // what is put into the template; one that is missing is an error; may be missing
+	Attachments   []string // URLs of at most 10 files, of 10 MiB together; may be missing
+}
+
+// SendmailAnswer is what sendmail answers.
+type SendmailAnswer struct {
+	Jobs []string // the id of each letter's job
+}
+
+// Ask sends the request.
+func (r SendmailRequest) Ask() (a SendmailAnswer, err error) {
+	q := asking{b: request("{")}
+	q.texts("recipients", r.Recipients)
+	if r.Subject != "" {
+		q.text("subject", r.Subject)
+	}
+	if r.Text != "" {
+		q.text("text", r.Text)
+	}
+	if r.EmailTemplate != "" {
+		q.text("email_template", r.EmailTemplate)
+	}
+	if r.Values != nil {
+		q.value("values", r.Values)
+	}
+	if len(r.Attachments) > 0 {
+		q.texts("attachments", r.Attachments)
+	}
+	var d Doc
+	if err = q.send(raw.Sendmail, &d); err == nil {
+		a.Jobs = d.texts("jobs")
+	}
+	return a, err
 }

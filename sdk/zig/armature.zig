@@ -193,6 +193,20 @@ const host = struct {
     /// Errors: Validation: status or header not allowed; NotFound: the call did not come by HTTP.
     extern "armature1" fn respond(in: [*]const u8, in_len: usize, out: [*]u8, out_cap: usize) i32;
 
+    /// Checks that the HTTP request which made the call was signed with one of the secrets, as
+    /// Standard Webhooks says (https://www.standardwebhooks.com): HMAC-SHA256 over `webhook-id`,
+    /// `webhook-timestamp` and the body as it was sent. One right signature among those of
+    /// `webhook-signature` is enough, and of several secrets any may be right, so that either can
+    /// be changed; they are compared in constant time. What is older than `tolerance_s`, or as far
+    /// in the future, is refused. A receiver keeps the id, and takes each once.
+    ///
+    /// Request: secrets, 1 to 8, each `whsec_` and a key in base64; tolerance_s, how many seconds
+    /// the sender's clock may be away, up to 86400; 300 without it (may be missing).
+    /// Answer: an object with id, timestamp.
+    /// Errors: Authentication: it is not signed so, or too old; BadRequest: a secret that is none;
+    /// NotFound: the call did not come by HTTP.
+    extern "armature1" fn webhook_verify(in: [*]const u8, in_len: usize, out: [*]u8, out_cap: usize) i32;
+
     /// Tells the user of the request something beside the answer, in `_server_messages`, if the
     /// request succeeds. It works in a method, in one that is called by another and in an event
     /// handler. The text may hold simple markup; what could run is taken out. What a call says that
@@ -239,6 +253,24 @@ const host = struct {
     /// Errors: NotFound: there is no such method; Permission: the method is none of the plugin's
     /// own; Validation: data that is too long.
     extern "armature1" fn publish(in: [*]const u8, in_len: usize, out: [*]u8, out_cap: usize) i32;
+
+    /// Sends each recipient a letter of its own, if the request's transaction is committed: by a
+    /// job, which is tried again while the mail server is away. It says `subject` and `text`, as
+    /// plain text, or what an `Email Template` says with `values` put for its `{{ name }}`. What is
+    /// attached, and the template, the caller has to be able to read, now and when it is sent. A
+    /// site sends so many letters a day as its setting `mail_per_day` says. In a GET nothing is
+    /// sent, and there are no jobs.
+    ///
+    /// Request: recipients, 1 to 50 addresses; nobody sees the others; subject, at most 1000 bytes
+    /// (may be missing); text, at most 49152 bytes (may be missing); email_template, the name of an
+    /// Email Template, in place of subject and text (may be missing); values, what is put into the
+    /// template; one that is missing is an error (may be missing); attachments, URLs of at most 10
+    /// files, of 10 MiB together (may be missing).
+    /// Answer: an object with jobs.
+    /// Errors: Validation: no recipients, something that is no address, no mail server; NotFound:
+    /// no such template or file; Permission; TooLarge; TooManyRequests: the letters of the day are
+    /// used up.
+    extern "armature1" fn sendmail(in: [*]const u8, in_len: usize, out: [*]u8, out_cap: usize) i32;
 };
 // end generated: bindings
 
@@ -970,6 +1002,36 @@ pub const requests = struct {
         }
     };
 
+    /// What webhook_verify is asked. Checks that the HTTP request which made the call was signed
+    /// with one of the secrets, as Standard Webhooks says (https://www.standardwebhooks.com):
+    /// HMAC-SHA256 over `webhook-id`, `webhook-timestamp` and the body as it was sent. One right
+    /// signature among those of `webhook-signature` is enough, and of several secrets any may be
+    /// right, so that either can be changed; they are compared in constant time. What is older than
+    /// `tolerance_s`, or as far in the future, is refused. A receiver keeps the id, and takes each
+    /// once.
+    /// Answer: an object with id, timestamp. Errors: Authentication: it is not signed so, or too
+    /// old; BadRequest: a secret that is none; NotFound: the call did not come by HTTP.
+    pub const WebhookVerify = struct {
+        /// 1 to 8, each `whsec_` and a key in base64.
+        secrets: []const []const u8,
+        /// How many seconds the sender's clock may be away, up to 86400; 300 without it; may be
+        /// missing.
+        tolerance_s: ?i64 = null,
+
+        /// What it answers.
+        pub const Answer = struct {
+            /// The message's id, which is the same when it is sent again.
+            id: []const u8 = "",
+            /// When it was sent: seconds since 1970-01-01T00:00:00Z.
+            timestamp: i64 = 0,
+        };
+
+        /// Sends the request.
+        pub fn send(self: WebhookVerify) Error!WebhookVerify.Answer {
+            return asked(WebhookVerify.Answer, host.webhook_verify, self);
+        }
+    };
+
     /// What tell is asked. Tells the user of the request something beside the answer, in
     /// `_server_messages`, if the request succeeds. It works in a method, in one that is called by
     /// another and in an event handler. The text may hold simple markup; what could run is taken
@@ -1045,6 +1107,41 @@ pub const requests = struct {
         /// Sends the request.
         pub fn send(self: Publish) Error!void {
             return asked(void, host.publish, self);
+        }
+    };
+
+    /// What sendmail is asked. Sends each recipient a letter of its own, if the request's
+    /// transaction is committed: by a job, which is tried again while the mail server is away. It
+    /// says `subject` and `text`, as plain text, or what an `Email Template` says with `values` put
+    /// for its `{{ name }}`. What is attached, and the template, the caller has to be able to read,
+    /// now and when it is sent. A site sends so many letters a day as its setting `mail_per_day`
+    /// says. In a GET nothing is sent, and there are no jobs.
+    /// Answer: an object with jobs. Errors: Validation: no recipients, something that is no
+    /// address, no mail server; NotFound: no such template or file; Permission; TooLarge;
+    /// TooManyRequests: the letters of the day are used up.
+    pub const Sendmail = struct {
+        /// 1 to 50 addresses; nobody sees the others.
+        recipients: []const []const u8,
+        /// At most 1000 bytes; may be missing.
+        subject: ?[]const u8 = null,
+        /// At most 49152 bytes; may be missing.
+        text: ?[]const u8 = null,
+        /// The name of an Email Template, in place of subject and text; may be missing.
+        email_template: ?[]const u8 = null,
+        /// What is put into the template; one that is missing is an error; may be missing.
+        values: ?Raw = null,
+        /// URLs of at most 10 files, of 10 MiB together; may be missing.
+        attachments: ?[]const []const u8 = null,
+
+        /// What it answers.
+        pub const Answer = struct {
+            /// The id of each letter's job.
+            jobs: []const []const u8 = &.{},
+        };
+
+        /// Sends the request.
+        pub fn send(self: Sendmail) Error!Sendmail.Answer {
+            return asked(Sendmail.Answer, host.sendmail, self);
         }
     };
 };

@@ -121,6 +121,11 @@ func conform(ctx context.Context, in *installation.Installation, wasm []byte) (r
 		return nil, err
 	}
 
+	// A mail server that nobody ever asks: a letter's job is all that is looked at.
+	if _, err := own.Configure(ctx, site.Default, "mail", `{"host": "127.0.0.1", "port": 1, "tls": "none", "from": "conformance@example.com"}`); err != nil {
+		return nil, err
+	}
+
 	p, err := platform.Open(ctx, own, slog.New(slog.DiscardHandler), platform.Options{Idle: -1})
 	if err != nil {
 		return nil, err

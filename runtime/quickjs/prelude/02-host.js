@@ -51,6 +51,8 @@ const kv = Object.freeze({
 const call = (method, args = {}) => ask("method_call", { method, args });
 const publish = (topic, data = null, options = {}) => { ask("publish", { ...options, topic, data }); };
 const enqueue = (method, args = {}, options = {}) => ask("enqueue", { ...options, method, args }).job;
+const sendmail = (letter) => ask("sendmail", { ...letter, recipients: [letter.recipients].flat() }).jobs;
+const verifyWebhook = (secrets, { tolerance } = {}) => ask("webhook_verify", { secrets: [secrets].flat(), tolerance_s: tolerance });
 const config = (key, otherwise = null) => ask("config_get", { key }) ?? otherwise;
 const respond = ({ html, ...answer }) => {
   if (html !== undefined) answer.html = String(html);

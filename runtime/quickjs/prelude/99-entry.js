@@ -62,7 +62,7 @@ function fail(thrown) { host.fail(describe(thrown)); }
 
 for (const [name, value] of Object.entries({
   ArmatureError, ...Object.fromEntries([...errorClasses.values()].map((c) => [c.name, c])),
-  ask, doc, kv, call, enqueue, publish, config, respond, html, tell, caller, request, connected, log, console,
+  ask, doc, kv, call, enqueue, publish, sendmail, verifyWebhook, config, respond, html, tell, caller, request, connected, log, console,
   TextEncoder, TextDecoder, URL, URLSearchParams, AbortController, AbortSignal, Headers, Request, Response, fetch,
   crypto, CryptoKey, performance, structuredClone, setTimeout, clearTimeout,
 })) define(globalThis, name, value);

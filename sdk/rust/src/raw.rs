@@ -192,6 +192,21 @@ pub mod capability {
         /// HTTP.
         pub fn respond(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;
 
+        /// Checks that the HTTP request which made the call was signed with one of the secrets, as
+        /// Standard Webhooks says (https://www.standardwebhooks.com): HMAC-SHA256 over
+        /// `webhook-id`, `webhook-timestamp` and the body as it was sent. One right signature among
+        /// those of `webhook-signature` is enough, and of several secrets any may be right, so that
+        /// either can be changed; they are compared in constant time. What is older than
+        /// `tolerance_s`, or as far in the future, is refused. A receiver keeps the id, and takes
+        /// each once.
+        ///
+        /// Request: secrets, 1 to 8, each `whsec_` and a key in base64; tolerance_s, how many
+        /// seconds the sender's clock may be away, up to 86400; 300 without it (may be missing).
+        /// Answer: an object with id, timestamp.
+        /// Errors: Authentication: it is not signed so, or too old; BadRequest: a secret that is
+        /// none; NotFound: the call did not come by HTTP.
+        pub fn webhook_verify(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;
+
         /// Tells the user of the request something beside the answer, in `_server_messages`, if the
         /// request succeeds. It works in a method, in one that is called by another and in an event
         /// handler. The text may hold simple markup; what could run is taken out. What a call says
@@ -238,6 +253,24 @@ pub mod capability {
         /// Errors: NotFound: there is no such method; Permission: the method is none of the
         /// plugin's own; Validation: data that is too long.
         pub fn publish(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;
+
+        /// Sends each recipient a letter of its own, if the request's transaction is committed: by
+        /// a job, which is tried again while the mail server is away. It says `subject` and `text`,
+        /// as plain text, or what an `Email Template` says with `values` put for its `{{ name }}`.
+        /// What is attached, and the template, the caller has to be able to read, now and when it
+        /// is sent. A site sends so many letters a day as its setting `mail_per_day` says. In a GET
+        /// nothing is sent, and there are no jobs.
+        ///
+        /// Request: recipients, 1 to 50 addresses; nobody sees the others; subject, at most 1000
+        /// bytes (may be missing); text, at most 49152 bytes (may be missing); email_template, the
+        /// name of an Email Template, in place of subject and text (may be missing); values, what
+        /// is put into the template; one that is missing is an error (may be missing); attachments,
+        /// URLs of at most 10 files, of 10 MiB together (may be missing).
+        /// Answer: an object with jobs.
+        /// Errors: Validation: no recipients, something that is no address, no mail server;
+        /// NotFound: no such template or file; Permission; TooLarge; TooManyRequests: the letters
+        /// of the day are used up.
+        pub fn sendmail(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32;
     }
 }
 
@@ -297,6 +330,9 @@ pub mod capability {
     pub unsafe extern "C" fn respond(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
         crate::pipe::capability("armature1.respond", input, len, output, cap)
     }
+    pub unsafe extern "C" fn webhook_verify(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
+        crate::pipe::capability("armature1.webhook_verify", input, len, output, cap)
+    }
     pub unsafe extern "C" fn tell(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
         crate::pipe::capability("armature1.tell", input, len, output, cap)
     }
@@ -305,6 +341,9 @@ pub mod capability {
     }
     pub unsafe extern "C" fn publish(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
         crate::pipe::capability("armature1.publish", input, len, output, cap)
+    }
+    pub unsafe extern "C" fn sendmail(input: *const u8, len: i32, output: *mut u8, cap: i32) -> i32 {
+        crate::pipe::capability("armature1.sendmail", input, len, output, cap)
     }
 }
 

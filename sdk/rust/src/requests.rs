@@ -695,6 +695,55 @@ impl Respond {
     }
 }
 
+/// What `webhook_verify` is asked.
+///
+/// Checks that the HTTP request which made the call was signed with one of the secrets, as Standard
+/// Webhooks says (https://www.standardwebhooks.com): HMAC-SHA256 over `webhook-id`,
+/// `webhook-timestamp` and the body as it was sent. One right signature among those of
+/// `webhook-signature` is enough, and of several secrets any may be right, so that either can be
+/// changed; they are compared in constant time. What is older than `tolerance_s`, or as far in the
+/// future, is refused. A receiver keeps the id, and takes each once.
+/// Answer: an object with id, timestamp. Errors: Authentication: it is not signed so, or too old;
+/// BadRequest: a secret that is none; NotFound: the call did not come by HTTP.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WebhookVerify {
+    /// 1 to 8, each `whsec_` and a key in base64.
+    pub secrets: Vec<String>,
+    /// How many seconds the sender's clock may be away, up to 86400; 300 without it; may be missing.
+    pub tolerance_s: i64,
+}
+
+/// What `webhook_verify` answers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WebhookVerifyAnswer {
+    /// The message's id, which is the same when it is sent again.
+    pub id: String,
+    /// When it was sent: seconds since 1970-01-01T00:00:00Z.
+    pub timestamp: i64,
+}
+
+impl WebhookVerify {
+    /// The request as JSON.
+    pub fn into_request(self) -> Object {
+        let mut request = Object::default();
+        request.set("secrets", self.secrets);
+        if self.tolerance_s != 0 {
+            request.set("tolerance_s", self.tolerance_s);
+        }
+        request
+    }
+
+    /// Sends the request.
+    pub fn ask(self) -> Result<WebhookVerifyAnswer> {
+        #[allow(unused_mut)]
+        let mut answer = ask(capability::webhook_verify, &self.into_request())?.into_object();
+        Ok(WebhookVerifyAnswer {
+            id: answer.text("id").to_string(),
+            timestamp: answer.int("timestamp"),
+        })
+    }
+}
+
 /// What `tell` is asked.
 ///
 /// Tells the user of the request something beside the answer, in `_server_messages`, if the request
@@ -837,5 +886,72 @@ impl Publish {
     /// Sends the request.
     pub fn ask(self) -> Result<()> {
         ask(capability::publish, &self.into_request()).map(|_| ())
+    }
+}
+
+/// What `sendmail` is asked.
+///
+/// Sends each recipient a letter of its own, if the request's transaction is committed: by a job,
+/// which is tried again while the mail server is away. It says `subject` and `text`, as plain text,
+/// or what an `Email Template` says with `values` put for its `{{ name }}`. What is attached, and
+/// the template, the caller has to be able to read, now and when it is sent. A site sends so many
+/// letters a day as its setting `mail_per_day` says. In a GET nothing is sent, and there are no
+/// jobs.
+/// Answer: an object with jobs. Errors: Validation: no recipients, something that is no address, no
+/// mail server; NotFound: no such template or file; Permission; TooLarge; TooManyRequests: the
+/// letters of the day are used up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sendmail {
+    /// 1 to 50 addresses; nobody sees the others.
+    pub recipients: Vec<String>,
+    /// At most 1000 bytes; may be missing.
+    pub subject: String,
+    /// At most 49152 bytes; may be missing.
+    pub text: String,
+    /// The name of an Email Template, in place of subject and text; may be missing.
+    pub email_template: String,
+    /// What is put into the template; one that is missing is an error; may be missing.
+    pub values: Object,
+    /// URLs of at most 10 files, of 10 MiB together; may be missing.
+    pub attachments: Vec<String>,
+}
+
+/// What `sendmail` answers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SendmailAnswer {
+    /// The id of each letter's job.
+    pub jobs: Vec<String>,
+}
+
+impl Sendmail {
+    /// The request as JSON.
+    pub fn into_request(self) -> Object {
+        let mut request = Object::default();
+        request.set("recipients", self.recipients);
+        if !self.subject.is_empty() {
+            request.set("subject", self.subject);
+        }
+        if !self.text.is_empty() {
+            request.set("text", self.text);
+        }
+        if !self.email_template.is_empty() {
+            request.set("email_template", self.email_template);
+        }
+        if !self.values.0.is_empty() {
+            request.set("values", self.values);
+        }
+        if !self.attachments.is_empty() {
+            request.set("attachments", self.attachments);
+        }
+        request
+    }
+
+    /// Sends the request.
+    pub fn ask(self) -> Result<SendmailAnswer> {
+        #[allow(unused_mut)]
+        let mut answer = ask(capability::sendmail, &self.into_request())?.into_object();
+        Ok(SendmailAnswer {
+            jobs: answer.array("jobs").iter().map(|v| v.as_text().to_string()).collect(),
+        })
     }
 }

@@ -243,6 +243,34 @@ AM_METHOD("connect", connect_app) {
   return am_done(&out);
 }
 
+AM_METHOD("verify", verify) {
+  am_json secrets = am_array();
+  am_add_text(&secrets, am_get_text(in, "other"));
+  am_add_text(&secrets, am_get_text(in, "secret"));
+  am_result r = am_ask_webhook_verify((am_webhook_verify_request){.secrets = am_done(&secrets)});
+  if (r.kind) return caught(r);
+  am_webhook_verify_answer a = am_read_webhook_verify(r.value);
+  am_json out = am_object();
+  am_set_int(&out, "kind", 0);
+  am_set_text(&out, "id", a.id);
+  am_set_int(&out, "timestamp", a.timestamp);
+  return am_done(&out);
+}
+
+AM_METHOD("letter", letter) {
+  am_json recipients = am_array();
+  am_add_text(&recipients, am_get_text(in, "to"));
+  am_result r = am_ask_sendmail((am_sendmail_request){
+      .recipients = am_done(&recipients), .subject = am_get_text(in, "subject"), .text = am_get_text(in, "text")});
+  if (r.kind) return caught(r);
+  am_json out = am_object();
+  am_set_int(&out, "kind", 0);
+  long long jobs = 0;
+  for (am_iter i = am_items(am_get(r.value, "jobs")); am_next(&i);) jobs++;
+  am_set_int(&out, "jobs", jobs);
+  return am_done(&out);
+}
+
 AM_METHOD("spin", spin) {
   for (volatile int i = 0;; i++);
 }

@@ -190,6 +190,20 @@ Document connect(const Document& args) {
 }
 ARMATURE_METHOD("connect", connect)
 
+Document verify(const Document& args) {
+  auto answer = armature::requests::WebhookVerify{.secrets = {args.text("other"), args.text("secret")}}.ask();
+  if (!answer) return caught(answer.error());
+  return {{"kind", 0}, {"id", answer->id}, {"timestamp", answer->timestamp}};
+}
+ARMATURE_METHOD("verify", verify)
+
+Document letter(const Document& args) {
+  auto answer = armature::requests::Sendmail{.recipients = {args.text("to")}, .subject = args.text("subject"), .text = args.text("text")}.ask();
+  if (!answer) return caught(answer.error());
+  return {{"kind", 0}, {"jobs", answer->jobs.size()}};
+}
+ARMATURE_METHOD("letter", letter)
+
 void spin() {
   for (volatile bool on = true; on;) {
   }

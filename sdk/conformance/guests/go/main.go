@@ -84,5 +84,11 @@ func exportSend(n int32) { armature.Handle(n, send) }
 //go:wasmexport connect
 func exportConnect(n int32) { armature.Handle(n, connect) }
 
+//go:wasmexport verify
+func exportVerify(n int32) { armature.Handle(n, verify) }
+
+//go:wasmexport letter
+func exportLetter(n int32) { armature.Handle(n, letter) }
+
 //go:wasmexport spin
 func exportSpin(n int32) { armature.Handle(n, spin) }

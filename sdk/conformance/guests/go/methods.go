@@ -240,6 +240,22 @@ func connect(in armature.Doc) (armature.Doc, error) {
 	return armature.Doc{"kind": 0, "status": r.Status, "body": string(r.Body)}, nil
 }
 
+func verify(in armature.Doc) (armature.Doc, error) {
+	a, err := armature.WebhookVerifyRequest{Secrets: []string{in.String("other"), in.String("secret")}}.Ask()
+	if err != nil {
+		return caught(err), nil
+	}
+	return armature.Doc{"kind": 0, "id": a.ID, "timestamp": a.Timestamp}, nil
+}
+
+func letter(in armature.Doc) (armature.Doc, error) {
+	a, err := armature.SendmailRequest{Recipients: []string{in.String("to")}, Subject: in.String("subject"), Text: in.String("text")}.Ask()
+	if err != nil {
+		return caught(err), nil
+	}
+	return armature.Doc{"kind": 0, "jobs": len(a.Jobs)}, nil
+}
+
 func spin(armature.None) (armature.None, error) {
 	for {
 	}

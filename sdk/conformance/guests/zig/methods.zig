@@ -197,6 +197,18 @@ pub fn connect(args: struct { app: []const u8, url: []const u8, own: bool }) Doc
     return Doc.of(.{ .kind = 0, .status = answer.status, .body = answer.body });
 }
 
+pub fn verify(args: struct { secret: []const u8, other: []const u8 }) Doc {
+    const secrets = [_][]const u8{ args.other, args.secret };
+    const answer = (armature.requests.WebhookVerify{ .secrets = &secrets }).send() catch return caught();
+    return Doc.of(.{ .kind = 0, .id = answer.id, .timestamp = answer.timestamp });
+}
+
+pub fn letter(args: struct { to: []const u8, subject: []const u8, text: []const u8 }) Doc {
+    const recipients = [_][]const u8{args.to};
+    const answer = (armature.requests.Sendmail{ .recipients = &recipients, .subject = args.subject, .text = args.text }).send() catch return caught();
+    return Doc.of(.{ .kind = 0, .jobs = answer.jobs.len });
+}
+
 pub fn spin() void {
     while (true) {}
 }

@@ -109,6 +109,14 @@ export fn connect(length: usize) void {
     armature.run(length, methods.connect);
 }
 
+export fn verify(length: usize) void {
+    armature.run(length, methods.verify);
+}
+
+export fn letter(length: usize) void {
+    armature.run(length, methods.letter);
+}
+
 export fn spin(length: usize) void {
     armature.run(length, methods.spin);
 }

@@ -24,11 +24,13 @@ func HTTPFetch(in, out []byte) int32  { return host().Call("armature1.http_fetch
 func ConnectedRequest(in, out []byte) int32 {
 	return host().Call("armature1.connected_request", in, out)
 }
-func RequestGet(in, out []byte) int32 { return host().Call("armature1.request_get", in, out) }
-func Respond(in, out []byte) int32    { return host().Call("armature1.respond", in, out) }
-func Tell(in, out []byte) int32       { return host().Call("armature1.tell", in, out) }
-func Enqueue(in, out []byte) int32    { return host().Call("armature1.enqueue", in, out) }
-func Publish(in, out []byte) int32    { return host().Call("armature1.publish", in, out) }
+func RequestGet(in, out []byte) int32    { return host().Call("armature1.request_get", in, out) }
+func Respond(in, out []byte) int32       { return host().Call("armature1.respond", in, out) }
+func WebhookVerify(in, out []byte) int32 { return host().Call("armature1.webhook_verify", in, out) }
+func Tell(in, out []byte) int32          { return host().Call("armature1.tell", in, out) }
+func Enqueue(in, out []byte) int32       { return host().Call("armature1.enqueue", in, out) }
+func Publish(in, out []byte) int32       { return host().Call("armature1.publish", in, out) }
+func Sendmail(in, out []byte) int32      { return host().Call("armature1.sendmail", in, out) }
 
 // The functions that only a test is offered.
 

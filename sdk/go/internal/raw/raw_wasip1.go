@@ -109,6 +109,10 @@ func hostRequestGet(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap i
 //go:noescape
 func hostRespond(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap int32) int32
 
+//go:wasmimport armature1 webhook_verify
+//go:noescape
+func hostWebhookVerify(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap int32) int32
+
 //go:wasmimport armature1 tell
 //go:noescape
 func hostTell(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap int32) int32
@@ -120,6 +124,10 @@ func hostEnqueue(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap int3
 //go:wasmimport armature1 publish
 //go:noescape
 func hostPublish(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap int32) int32
+
+//go:wasmimport armature1 sendmail
+//go:noescape
+func hostSendmail(in unsafe.Pointer, inLen int32, out unsafe.Pointer, outCap int32) int32
 
 // The capabilities: a JSON request in, a JSON answer out. The result is the length
 // of the whole answer, or minus the kind of an error; Take has the rest.
@@ -320,6 +328,22 @@ func Respond(in, out []byte) int32 {
 	return hostRespond(at(in), size(in), at(out), size(out))
 }
 
+// Checks that the HTTP request which made the call was signed with one of the secrets, as Standard
+// Webhooks says (https://www.standardwebhooks.com): HMAC-SHA256 over `webhook-id`,
+// `webhook-timestamp` and the body as it was sent. One right signature among those of
+// `webhook-signature` is enough, and of several secrets any may be right, so that either can be
+// changed; they are compared in constant time. What is older than `tolerance_s`, or as far in the
+// future, is refused. A receiver keeps the id, and takes each once.
+//
+// Request: secrets, 1 to 8, each `whsec_` and a key in base64; tolerance_s, how many seconds the
+// sender's clock may be away, up to 86400; 300 without it (may be missing).
+// Answer: an object with id, timestamp.
+// Errors: Authentication: it is not signed so, or too old; BadRequest: a secret that is none;
+// NotFound: the call did not come by HTTP.
+func WebhookVerify(in, out []byte) int32 {
+	return hostWebhookVerify(at(in), size(in), at(out), size(out))
+}
+
 // Tells the user of the request something beside the answer, in `_server_messages`, if the request
 // succeeds. It works in a method, in one that is called by another and in an event handler. The
 // text may hold simple markup; what could run is taken out. What a call says that fails, and is
@@ -368,4 +392,23 @@ func Enqueue(in, out []byte) int32 {
 // Validation: data that is too long.
 func Publish(in, out []byte) int32 {
 	return hostPublish(at(in), size(in), at(out), size(out))
+}
+
+// Sends each recipient a letter of its own, if the request's transaction is committed: by a job,
+// which is tried again while the mail server is away. It says `subject` and `text`, as plain text,
+// or what an `Email Template` says with `values` put for its `{{ name }}`. What is attached, and
+// the template, the caller has to be able to read, now and when it is sent. A site sends so many
+// letters a day as its setting `mail_per_day` says. In a GET nothing is sent, and there are no
+// jobs.
+//
+// Request: recipients, 1 to 50 addresses; nobody sees the others; subject, at most 1000 bytes (may
+// be missing); text, at most 49152 bytes (may be missing); email_template, the name of an Email
+// Template, in place of subject and text (may be missing); values, what is put into the template;
+// one that is missing is an error (may be missing); attachments, URLs of at most 10 files, of 10
+// MiB together (may be missing).
+// Answer: an object with jobs.
+// Errors: Validation: no recipients, something that is no address, no mail server; NotFound: no
+// such template or file; Permission; TooLarge; TooManyRequests: the letters of the day are used up.
+func Sendmail(in, out []byte) int32 {
+	return hostSendmail(at(in), size(in), at(out), size(out))
 }

@@ -1,7 +1,7 @@
 // The conformance plugin in AssemblyScript; what each method does is described in
 // ../../../README.md.
 import * as armature from "armature";
-import { Kind, Query, Result, Value, handle } from "armature";
+import { Kind, Query, Result, SendmailAnswer, SendmailRequest, Value, WebhookVerifyAnswer, WebhookVerifyRequest, handle } from "armature";
 
 export function echo(n: i32): void { handle(n, (args) => args); }
 export function arguments(n: i32): void { handle(n, doArguments); }
@@ -29,6 +29,8 @@ export function tell(n: i32): void { handle(n, doTell); }
 export function reach(n: i32): void { handle(n, doReach); }
 export function send(n: i32): void { handle(n, doSend); }
 export function connect(n: i32): void { handle(n, doConnect); }
+export function verify(n: i32): void { handle(n, doVerify); }
+export function letter(n: i32): void { handle(n, doLetter); }
 export function spin(n: i32): void { handle(n, doSpin); }
 
 function closed(): Value { return Value.object().set("status", "Closed"); }
@@ -185,6 +187,22 @@ function doConnect(args: Value): Value {
   const r = armature.fetchConnected(request);
   if (r.failed) return caught(r);
   return Value.object().set("kind", 0).set("status", r.value.int("status")).set("body", r.value.text("body"));
+}
+
+function doVerify(args: Value): Value {
+  const r = new WebhookVerifyRequest([args.text("other"), args.text("secret")]).ask();
+  if (r.failed) return caught(r);
+  const answer = new WebhookVerifyAnswer(r.value);
+  return Value.object().set("kind", 0).set("id", answer.id).set("timestamp", answer.timestamp);
+}
+
+function doLetter(args: Value): Value {
+  const request = new SendmailRequest([args.text("to")]);
+  request.subject = args.text("subject");
+  request.text = args.text("text");
+  const r = request.ask();
+  if (r.failed) return caught(r);
+  return Value.object().set("kind", 0).set("jobs", new SendmailAnswer(r.value).jobs.length);
 }
 
 function doSpin(args: Value): Value {

@@ -9,7 +9,7 @@ export! {
     "show" => show, "close" => close, "check" => check, "attempt" => attempt, "raise" => raise, "crash" => crash,
     "tally" => tally, "relay" => relay, "who" => who, "setting" => setting, "keep" => keep, "recall" => recall,
     "forget" => forget, "say" => say, "clock" => clock, "asked" => asked, "reply" => reply, "tell" => tell, "reach" => reach,
-    "send" => send, "connect" => connect, "spin" => spin,
+    "send" => send, "connect" => connect, "verify" => verify, "letter" => letter, "spin" => spin,
 }
 
 fn echo(args: Object) -> Result<Object> {
@@ -207,6 +207,27 @@ fn connect(args: Object) -> Result<Object> {
     }
     Ok(match armature::fetch_connected(request) {
         Ok(answer) => object! {"kind": 0, "status": answer.int("status"), "body": answer.text("body")},
+        Err(error) => caught(error),
+    })
+}
+
+fn verify(args: Object) -> Result<Object> {
+    let secrets = vec![args.text("other").to_string(), args.text("secret").to_string()];
+    Ok(match (armature::requests::WebhookVerify { secrets, ..Default::default() }).ask() {
+        Ok(answer) => object! {"kind": 0, "id": answer.id, "timestamp": answer.timestamp},
+        Err(error) => caught(error),
+    })
+}
+
+fn letter(args: Object) -> Result<Object> {
+    let letter = armature::requests::Sendmail {
+        recipients: vec![args.text("to").to_string()],
+        subject: args.text("subject").to_string(),
+        text: args.text("text").to_string(),
+        ..Default::default()
+    };
+    Ok(match letter.ask() {
+        Ok(answer) => object! {"kind": 0, "jobs": answer.jobs.len() as i64},
         Err(error) => caught(error),
     })
 }
