@@ -130,6 +130,7 @@ func checkScope(a *authorization, q url.Values) error {
 	if len(a.scopes) == 0 {
 		a.scopes = a.client.usual
 	}
+	a.scopes = a.client.withoutClaims(a.scopes)
 	for _, one := range a.scopes {
 		if !wellFormed(one) || !covered(a.client.scopes, one) {
 			return refuse("invalid_scope", "The client may not ask for the scope "+one+".")

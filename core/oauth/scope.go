@@ -54,3 +54,20 @@ func scopeSet(text string) []string {
 	}
 	return set
 }
+
+// claimScopes are those by which OpenID Connect clients ask for claims, and for a refresh
+// token (OpenID Connect Core 1.0, sections 5.4 and 11). Beside openid they stand for
+// nothing here: it gives all the claims there are, and every grant has a refresh token.
+var claimScopes = []string{"profile", "email", "address", "phone", "offline_access"}
+
+// withoutClaims leaves out the scopes of claims that the client was not given, where it
+// asks for openid: scopes that a server does not understand should be ignored (section
+// 3.1.2.1), and every OpenID Connect client asks for these by itself.
+func (c *client) withoutClaims(asked []string) []string {
+	if !slices.Contains(asked, openID) {
+		return asked
+	}
+	return slices.DeleteFunc(slices.Clone(asked), func(one string) bool {
+		return slices.Contains(claimScopes, one) && !covered(c.scopes, one)
+	})
+}
