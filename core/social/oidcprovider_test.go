@@ -158,7 +158,7 @@ func TestAnotherSite(t *testing.T) {
 			"grant_type": "Authorization Code", "response_type": "Code", "skip_authorization": 1, "id_token_signed_response_alg": "RS256",
 		}).Data(t)
 		w.key("There", map[string]any{
-			"openid_configuration": there.URL + "/.well-known/openid-configuration", "client_id": client["client_id"], "client_secret": client["client_secret"], "scopes": "openid",
+			"openid_configuration": there.URL + "/.well-known/openid-configuration", "client_id": client["client_id"], "client_secret": client["client_secret"],
 		})
 		w.person("ada@example.com")
 		at := (&world{Server: there, t: t}).browser()
