@@ -32,7 +32,7 @@ build: ## bin/armature, the one binary
 reproducible: ## bin/armature twice, in different folders: the same bytes?
 	@.ci/reproducible
 
-test: ## every module's tests, one module after the other; says what was skipped
+test: ## every module's tests; says what was skipped
 	@.ci/test $(TESTFLAGS)
 
 race: ## the same with the race detector (needs a C compiler)

@@ -1,8 +1,11 @@
-// Command gotest runs go test in some folders, one after the other, and prints
-// what a person wants to read: a line for each package, the output of the tests
-// that failed, and at the end what was skipped and why. Arguments before "--"
-// are folders of modules, where with "=" a reason follows those that are left out;
-// those after it go to go test.
+// Command gotest runs go test in some folders and prints what a person wants to
+// read: a line for each package, the output of the tests that failed, and at the end
+// what was skipped and why. Arguments before "--" are folders of modules, where with
+// "=" a reason follows those that are left out; those after it go to go test.
+//
+// The first module is the large one. The others are tested beside it, one after the
+// other and with half as many processes: many tests wait rather than compute, and
+// together they keep the processors busy.
 package main
 
 import (
@@ -12,8 +15,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 func main() {
@@ -22,18 +27,26 @@ func main() {
 		modules, flags = modules[:i], modules[i+1:]
 	}
 	r := &report{out: os.Stdout, skipped: map[string][]string{}}
+	var dirs []string
 	for _, module := range modules {
 		dir, reason, out := strings.Cut(module, "=")
 		if out {
 			r.skipped[reason] = append(r.skipped[reason], dir)
-			continue
-		}
-		fmt.Fprintf(r.out, "== %s\n", dir)
-		if err := r.run(dir, flags); err != nil {
-			fmt.Fprintf(r.out, "%s: %v\n", dir, err)
-			r.failed = append(r.failed, dir)
+		} else {
+			dirs = append(dirs, dir)
 		}
 	}
+	var lanes sync.WaitGroup
+	if len(dirs) > 0 {
+		lanes.Go(func() { r.test(dirs[0], flags) })
+		lanes.Go(func() {
+			few := fmt.Sprint("-p=", max(1, runtime.GOMAXPROCS(0)/2))
+			for _, dir := range dirs[1:] {
+				r.test(dir, append([]string{few}, flags...))
+			}
+		})
+	}
+	lanes.Wait()
 	os.Exit(r.end())
 }
 
@@ -49,8 +62,8 @@ type event struct {
 
 // report is what has been seen so far.
 type report struct {
+	mu      sync.Mutex
 	out     io.Writer
-	output  map[string][]string // by package and test
 	passes  int                 // tests
 	fails   int                 // tests
 	skips   int                 // tests
@@ -58,10 +71,29 @@ type report struct {
 	skipped map[string][]string // tests, and modules that were left out, by reason
 }
 
-// run tests one module. Tests that fail are no error of its.
-func (r *report) run(dir string, flags []string) error {
-	r.output = map[string][]string{}
-	before := len(r.failed)
+// test tests one module, and says what kept it from being tested.
+func (r *report) test(dir string, flags []string) {
+	m := &module{r: r, output: map[string][]string{}}
+	err := m.run(dir, flags)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		fmt.Fprintf(r.out, "%s: %v\n", dir, err)
+		r.failed = append(r.failed, dir)
+		return
+	}
+	fmt.Fprintf(r.out, "== %s is tested\n", dir)
+}
+
+// module is one that is being tested.
+type module struct {
+	r      *report
+	output map[string][]string // by package and test
+	fails  int                 // packages
+}
+
+// run tests a module. Tests that fail are no error of its.
+func (m *module) run(dir string, flags []string) error {
 	cmd := exec.Command("go", append(append([]string{"test", "-json"}, flags...), "./...")...)
 	cmd.Dir = dir
 	cmd.Stderr = os.Stderr
@@ -76,19 +108,22 @@ func (r *report) run(dir string, flags []string) error {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if len(line) > 0 {
-			r.line(line)
+			m.line(line)
 		}
 		if err != nil {
 			break
 		}
 	}
-	if err := cmd.Wait(); err != nil && len(r.failed) == before {
+	if err := cmd.Wait(); err != nil && m.fails == 0 {
 		return err
 	}
 	return nil
 }
 
-func (r *report) line(line []byte) {
+func (m *module) line(line []byte) {
+	r := m.r
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil {
 		fmt.Fprintf(r.out, "%s", line) // go itself complains
@@ -97,17 +132,17 @@ func (r *report) line(line []byte) {
 	key := e.Package + " " + e.Test
 	switch e.Action {
 	case "output":
-		r.output[key] = append(r.output[key], e.Output)
+		m.output[key] = append(m.output[key], e.Output)
 	case "build-output":
 		fmt.Fprint(r.out, e.Output)
 	case "skip":
 		if e.Test != "" {
-			reason := r.reason(key)
+			reason := m.reason(key)
 			r.skipped[reason] = append(r.skipped[reason], e.Package+" "+e.Test)
 			r.skips++
 		}
 	case "fail":
-		r.fail(e, key)
+		m.fail(e, key)
 	case "pass":
 		if e.Test != "" {
 			r.passes++
@@ -116,16 +151,18 @@ func (r *report) line(line []byte) {
 		}
 	}
 	if e.Action == "pass" || e.Action == "skip" {
-		delete(r.output, key)
+		delete(m.output, key)
 	}
 }
 
-func (r *report) fail(e event, key string) {
+func (m *module) fail(e event, key string) {
+	r := m.r
 	if e.Test == "" {
+		m.fails++
 		fmt.Fprintf(r.out, "FAIL  %7.2fs  %s\n", e.Elapsed, e.Package)
 		r.failed = append(r.failed, e.Package)
 		// A test that never ended has its output here: a panic, a time-out.
-		for other, output := range r.output {
+		for other, output := range m.output {
 			if other != key && strings.HasPrefix(other, e.Package+" ") {
 				fmt.Fprint(r.out, strings.Join(output, ""))
 			}
@@ -133,14 +170,14 @@ func (r *report) fail(e event, key string) {
 	} else {
 		r.fails++
 	}
-	fmt.Fprint(r.out, strings.Join(r.output[key], ""))
-	delete(r.output, key)
+	fmt.Fprint(r.out, strings.Join(m.output[key], ""))
+	delete(m.output, key)
 }
 
 // reason is the last thing a skipped test said.
-func (r *report) reason(key string) string {
+func (m *module) reason(key string) string {
 	reason := "no reason given"
-	for _, line := range r.output[key] {
+	for _, line := range m.output[key] {
 		if _, text, ok := strings.Cut(line, ".go:"); ok {
 			_, text, _ = strings.Cut(text, ": ")
 			reason = strings.TrimSpace(text)
