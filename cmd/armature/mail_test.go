@@ -2,75 +2,14 @@ package main_test
 
 import (
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/emersion/go-smtp"
-
 	"armature/cmd/armature/armaturetest"
+	"armature/core/mail/mailtest"
 )
-
-// office is a mail server that keeps what it is handed.
-type office struct {
-	mu      sync.Mutex
-	letters []string // recipient and text
-}
-
-func (o *office) NewSession(*smtp.Conn) (smtp.Session, error) { return &counter{office: o}, nil }
-
-// counter is one connection to it.
-type counter struct {
-	*office
-	to string
-}
-
-func (c *counter) Reset()                                    {}
-func (c *counter) Logout() error                             { return nil }
-func (c *counter) Mail(string, *smtp.MailOptions) error      { return nil }
-func (c *counter) Rcpt(to string, _ *smtp.RcptOptions) error { c.to = to; return nil }
-
-func (c *counter) Data(r io.Reader) error {
-	text, err := io.ReadAll(r)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.letters = append(c.letters, c.to+"\n"+string(text))
-	return err
-}
-
-// has reports whether there is a letter to somebody with all of that in it.
-func (o *office) has(to string, parts ...string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return slices.ContainsFunc(o.letters, func(letter string) bool {
-		return strings.HasPrefix(letter, to+"\n") && !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(letter, p) })
-	})
-}
-
-func (o *office) count() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.letters)
-}
-
-// open serves until the test ends, and returns the site's setting for it.
-func (o *office) open(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := smtp.NewServer(o)
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = server.Serve(listener) })
-	t.Cleanup(func() { _ = server.Close(); serving.Wait() })
-	return fmt.Sprintf(`{"host": "127.0.0.1", "port": %d, "tls": "none", "from": "Shop <shop@example.com>"}`, listener.Addr().(*net.TCPAddr).Port)
-}
 
 // TestPluginsSendLetters: a plugin in JavaScript and one in Go send letters by the host
 // call, once somebody has approved that, and only what is committed.
@@ -78,8 +17,8 @@ func TestPluginsSendLetters(t *testing.T) {
 	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
 		in.Run("site", "new", "default")
 		in.Run("user", "add", "zoe@example.com")
-		o := &office{}
-		in.Run("site", "config", "default", "set", "mail", o.open(t))
+		o := mailtest.Open(t)
+		in.Run("site", "config", "default", "set", "mail", o.Setting)
 		in.Drop("acme.post.js", `
 			export const manifest = { version: "1", grants: ["sendmail", "resource:Email Template:read"],
 				methods: [{ path: "acme.post.send" }, { path: "acme.post.ask", allow_guest: true, verbs: ["POST"] }] };
@@ -154,11 +93,11 @@ func main() {}
 			t.Errorf("a guest's question: %d %v", status, answer)
 		}
 		armaturetest.Eventually(t, "all letters are there", func() bool {
-			return o.has("ada@example.com", "Subject: Hello", "From a script.") && o.has("bob@example.com", "Subject: Hello") &&
-				o.has("cyd@example.com", "Subject: Order 7", "It is due, Cyd.") && o.has("go@example.com", "Subject: Compiled", "From Go.") &&
-				o.has("desk@example.com", "A question")
+			return o.Has("ada@example.com", "Subject: Hello", "From a script.") && o.Has("bob@example.com", "Subject: Hello") &&
+				o.Has("cyd@example.com", "Subject: Order 7", "It is due, Cyd.") && o.Has("go@example.com", "Subject: Compiled", "From Go.") &&
+				o.Has("desk@example.com", "A question")
 		})
-		if n := o.count(); n != 5 {
+		if n := o.Count(); n != 5 {
 			t.Errorf("%d letters", n)
 		}
 	})

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"armature/core/live"
+	"armature/core/sites/sitetest"
 )
 
 // event is what a client is told.
@@ -34,7 +37,7 @@ type reader struct {
 	body   string
 }
 
-// follow opens a stream; params are pairs of a name and a value.
+// follow opens a stream with an Authorization, or with a session's cookie; params are pairs of a name and a value.
 func follow(t testing.TB, address, authorization string, params ...string) *reader {
 	t.Helper()
 	return followFrom(t, address, authorization, "", params...)
@@ -63,7 +66,9 @@ func connect(t testing.TB, address, authorization, last string, params ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	if authorization != "" {
+	if strings.HasPrefix(authorization, "sid=") {
+		req.Header.Set("Cookie", authorization)
+	} else if authorization != "" {
 		req.Header.Set("Authorization", authorization)
 	}
 	if last != "" {
@@ -134,6 +139,92 @@ func (r *reader) next() event {
 		r.t.Fatal("nothing is told")
 	}
 	panic("unreachable")
+}
+
+// ends demands that the stream ends and says why.
+func (r *reader) ends(what string) {
+	r.t.Helper()
+	limit := time.After(time.Minute)
+	var last event
+	for {
+		select {
+		case e, open := <-r.events:
+			if !open {
+				if last.Kind != "end" || last.Data.ExcType == "" {
+					r.t.Errorf("%s: the last event was %+v", what, last)
+				}
+				return
+			}
+			if e.Kind != "" {
+				last = e
+			}
+		case <-limit:
+			r.t.Fatalf("%s: the stream goes on", what)
+		}
+	}
+}
+
+// settled waits until everything was looked at once more after somebody began to follow:
+// from then on every process logs what it changes.
+func settled(t testing.TB, p *live.Process) {
+	t.Helper()
+	before := p.Counts().Evaluated
+	for deadline := time.Now().Add(time.Minute); p.Counts().Evaluated == before; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nothing is looked at once more")
+		}
+	}
+}
+
+// login is the cookie of a new session.
+func login(t testing.TB, s *sitetest.Server, user, password string) string {
+	t.Helper()
+	answer := s.Guest.Post("/api/method/login", map[string]any{"usr": user, "pwd": password}).OK(t)
+	for _, c := range (&http.Response{Header: answer.Header}).Cookies() {
+		if c.Name == "sid" {
+			return "sid=" + c.Value
+		}
+	}
+	t.Fatalf("no session: %v", answer.Header)
+	return ""
+}
+
+// logout ends the session of a cookie.
+func logout(t testing.TB, address, cookie string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/api/method/logout", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Cookie", cookie)
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(res.Body)
+		t.Fatalf("logout: %d %s", res.StatusCode, text)
+	}
+}
+
+// form asks an OAuth endpoint as a client; pairs are names and values.
+func form(t testing.TB, address, endpoint, id, secret string, pairs ...string) []byte {
+	t.Helper()
+	values := url.Values{"client_id": {id}, "client_secret": {secret}}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		values.Set(pairs[i], pairs[i+1])
+	}
+	res, err := http.PostForm(address+"/api/method/framework.integrations.oauth2."+endpoint, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s %s %v", endpoint, res.Status, text, err)
+	}
+	return text
 }
 
 // round are the events until the next that ends one.

@@ -15,6 +15,7 @@ import (
 
 	"armature/core/identity"
 	"armature/core/jobs"
+	"armature/core/mail/mailtest"
 	"armature/core/sites"
 	"armature/core/sites/sitetest"
 )
@@ -189,7 +190,10 @@ func TestFails(t *testing.T) {
 		c.Clock = func() time.Time { mu.Lock(); defer mu.Unlock(); return time.Now().Add(ahead) }
 	}
 	each(t, func(t *testing.T, s *sitetest.Server, r *receiver) {
-		made := s.Admin.Post("/api/resource/Webhook", hook(r, nil)).OK(t).Data(t)
+		office := mailtest.Open(t)
+		s.Configure(t, "mail", office.Setting)
+		owner := s.User(t, "owner@example.com", identity.SystemManager)
+		made := owner.Post("/api/resource/Webhook", hook(r, map[string]any{"title": "Orders"})).OK(t).Data(t)
 		path := "/api/resource/Webhook/" + fmt.Sprint(made["name"])
 		first := s.Admin.Post("/api/resource/ToDo", map[string]any{"description": "a1"}).OK(t).Data(t)
 		s.Admin.Put("/api/resource/ToDo/"+fmt.Sprint(first["name"]), map[string]any{"description": "a2"}).OK(t)
@@ -215,6 +219,10 @@ func TestFails(t *testing.T) {
 		if data := s.Admin.Get(path).OK(t).Data(t); fmt.Sprint(data["enabled"]) != "0" || !strings.Contains(fmt.Sprint(data["disabled_reason"]), "failed since") {
 			t.Errorf("after days of failures: %v", data)
 		}
+		work(t, s) // the letter's job
+		if n := office.Count(); n != 1 || !office.Has("owner@example.com", "Orders was disabled", r.URL, "failed since") {
+			t.Errorf("%d letters; none tells the owner that it is disabled, and why", n)
+		}
 		before := r.told("description")
 		s.Admin.Post("/api/resource/ToDo", map[string]any{"description": "d1"}).OK(t)
 		work(t, s)
@@ -227,6 +235,10 @@ func TestFails(t *testing.T) {
 		work(t, s)
 		if data := s.Admin.Get(path).OK(t).Data(t); fmt.Sprint(data["enabled"]) != "0" || !strings.Contains(fmt.Sprint(data["disabled_reason"]), "410") {
 			t.Errorf("after 410: %v", data)
+		}
+		work(t, s)
+		if n := office.Count(); n != 2 || !office.Has("owner@example.com", "410") {
+			t.Errorf("%d letters; none tells the owner of the 410", n)
 		}
 	}, with)
 }
