@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -140,47 +141,80 @@ window.all = (async () => { const out = {}; for (const [name, fn] of Object.entr
 if (location.search === "?opened") window.all.then((all) => send("opener: " + all.opener));`,
 }
 
-// TestHostileApp: a page of a plugin gets nothing of the Administrator who opens it.
+// TestHostileApp: a page of a plugin gets nothing of the Administrator who opens it, in its
+// sandbox and on an origin of its own.
 func TestHostileApp(t *testing.T) {
-	s := serve(t)
+	for _, own := range []bool{false, true} {
+		t.Run(map[bool]string{false: "sandbox", true: "own origin"}[own], func(t *testing.T) {
+			eachDatabase(t, func(t *testing.T, s *server) { hostile(t, s, own) })
+		})
+	}
+}
+
+func hostile(t *testing.T, s *server, own bool) {
 	s.user("jane@example.com", "Jane", "Doe", "System Manager")
-	s.plugin("evil", evil)
+	pages, site := "/apps/evil", ""
+	if own {
+		s.configure("host_name", fmt.Sprintf("%q", s.origin))
+		s.configure("apps_host", `"apps.localhost"`)
+		pages, site = strings.Replace(s.origin, "127.0.0.1", "evil.apps.localhost", 1), s.origin
+	}
+	files := maps.Clone(evil)
+	// On an origin of its own it is the site's API that is attacked, not its own host.
+	files["public/attack.js"] = fmt.Sprintf("const SITE = %q, PAGES = %q;\n", site, pages) +
+		regexp.MustCompile(`"(/(?:apps/evil)?[^"]*)"`).ReplaceAllStringFunc(evil["public/attack.js"], func(path string) string {
+			path = strings.Trim(path, `"`)
+			if rest, mine := strings.CutPrefix(path, "/apps/evil"); mine {
+				return fmt.Sprintf("PAGES + %q", rest)
+			}
+			return fmt.Sprintf("SITE + %q", path)
+		})
+	s.plugin("evil", files)
 	b := newTab(t, s, looks[0])
 	b.login("jane@example.com")
-	b.open("/apps/evil/")
+	b.open(pages + "/")
 	got := asks[map[string]string](b, "window.all")
-	for attack, want := range map[string]string{
+	wants := map[string]string{
 		"origin": "null", "cookie": "no: SecurityError", "storage": "no: SecurityError", "database": "no: SecurityError", "caches": "no: SecurityError",
 		"service worker": "no: SecurityError", "worker": "no: ", "who is it": "no: TypeError", "users": "no: TypeError", "without cookies": "no: TypeError",
 		"home": "no: TypeError", "write": "no: TypeError", "write blindly": "sent", "frame": "out of reach", "top": "nobody's frame", "opener": "none",
-	} {
+	}
+	if own { // it has what every origin has, and none of it is the site's
+		maps.Copy(wants, map[string]string{"origin": pages, "cookie": "", "storage": "0", "database": "open", "caches": "", "service worker": "", "worker": "a worker",
+			"without cookies": "cors 403"}) // what anybody is answered, to be asked with a token
+	}
+	for attack, want := range wants {
 		if !strings.HasPrefix(got[attack], want) {
 			t.Errorf("%s: %q, want %q", attack, got[attack], want)
 		}
 	}
+	if strings.Contains(got["cookie"], "sid") {
+		t.Errorf("it has the cookie %s", got["cookie"])
+	}
 	t.Logf("%v", got)
 	b.forget()
 
-	b.open("/apps/evil/who")
+	b.open(pages + "/who")
 	b.shows("you are Guest")
+	b.forget()
 
 	// A page of the site's that opens it, and one that it opens.
 	b.open("/")
 	b.do(b.script(true))
-	asks[bool](b, `(window.opened = window.open("/apps/evil/?opened"), true)`)
+	asks[bool](b, fmt.Sprintf(`(window.opened = window.open(%q), true)`, pages+"/?opened"))
 	s.comesToHave("opener: none")
-	if at := b.at(); strings.Contains(at, "/apps/") {
+	if at := b.at(); strings.Contains(at, "/apps/") || strings.Contains(at, "evil") {
 		t.Errorf("the page that opened it is now at %s", at)
 	}
 	b.forget()
 	b = newTab(t, s, looks[0]) // the other is behind the window that was opened
 	b.login("jane@example.com")
-	b.open("/apps/evil/")
-	popup := asks[string](b, `(async () => {
-		const w = window.open("/login");
+	b.open(pages + "/")
+	popup := asks[string](b, fmt.Sprintf(`(async () => {
+		const w = window.open(%q);
 		await new Promise((done) => setTimeout(done, 1500));
 		try { return "read " + w.document.title; } catch (e) { return "no: " + e.name; }
-	})()`)
+	})()`, site+"/login"))
 	if popup != "no: SecurityError" && popup != "no: TypeError" { // browsers keep one back that nobody has clicked for
 		t.Errorf("of a window that it opens it has: %s", popup)
 	}

@@ -6,10 +6,14 @@ package browser
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"crypto/rand"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +21,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx
 )
 
 // password is that of every user of these tests.
@@ -50,14 +56,58 @@ type server struct {
 	t             *testing.T
 	origin        string
 	data          string
+	env           []string
 	authorization string // of the Administrator
 }
 
-// serve runs the server on an empty folder until the test ends.
-func serve(t *testing.T) *server {
+// eachDatabase runs a test with a server on SQLite and with one on PostgreSQL, where
+// there is one.
+func eachDatabase(t *testing.T, test func(t *testing.T, s *server)) {
+	t.Run("SQLite", func(t *testing.T) { test(t, serve(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) {
+		postgres := os.Getenv("ARMATURE_TEST_POSTGRES")
+		switch {
+		case postgres == "" && os.Getenv("CI") != "":
+			t.Fatal("ARMATURE_TEST_POSTGRES is not set")
+		case postgres == "":
+			t.Skip("ARMATURE_TEST_POSTGRES is not set")
+		}
+		test(t, serve(t, "ARMATURE_DATABASE="+newDatabase(t, postgres)))
+	})
+}
+
+// newDatabase makes an empty database that is dropped when the test ends.
+func newDatabase(t *testing.T, postgres string) string {
 	t.Helper()
-	s := &server{t: t, data: t.TempDir()}
+	db, err := sql.Open("pgx", postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "armature_browser_" + strings.ToLower(rand.Text()[:10])
+	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		defer db.Close()
+		if _, err := db.ExecContext(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	u, err := url.Parse(postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
+// serve runs the server on an empty folder until the test ends, with more variables of
+// its environment.
+func serve(t *testing.T, env ...string) *server {
+	t.Helper()
+	s := &server{t: t, data: t.TempDir(), env: append(os.Environ(), env...)}
 	cmd := exec.Command(binary, "serve", "--data", s.data, "--listen", "127.0.0.1:0")
+	cmd.Env = s.env
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	out, err := cmd.StdoutPipe()
@@ -97,6 +147,7 @@ func serve(t *testing.T) *server {
 func (s *server) command(in string, args ...string) []byte {
 	s.t.Helper()
 	cmd := exec.Command(binary, append(args, "--data", s.data, "--json")...)
+	cmd.Env = s.env
 	cmd.Stdin = strings.NewReader(in)
 	out, err := cmd.Output()
 	if err != nil {
