@@ -23,15 +23,50 @@ type liveResult struct {
 	before      int64         // and without
 	p50, p99    time.Duration // from the answer to a write until it is told
 	bare        time.Duration // p99 of a bare handler that tells what it is given
+	rate        float64       // events a second while several write
+	bareRate    float64       // of the bare handler
 }
 
 func (l *liveResult) print(w io.Writer) {
-	fmt.Fprintf(w, "\n%s: %d idle subscribers take %s (the server %s, before %s); from the answer to a write to the event p50 %s, p99 %s, a bare handler's p99 %s\n",
-		l.database, l.subscribers, mib(l.memory-l.before), mib(l.memory), mib(l.before), ms(l.p50), ms(l.p99), ms(l.bare))
+	fmt.Fprintf(w, "\n%s: %d idle subscribers take %s (the server %s, before %s); from the answer to a write to the event p50 %s, p99 %s, a bare handler's p99 %s; while %d write %.0f events/s, a bare handler %.0f/s\n",
+		l.database, l.subscribers, mib(l.memory-l.before), mib(l.memory), mib(l.before), ms(l.p50), ms(l.p99), ms(l.bare), liveWriters, l.rate, l.bareRate)
 }
 
 // liveWrites is how many writes are told in a measurement.
 const liveWrites = 300
+
+// liveWriters write at a time while events are counted, each so many times.
+const (
+	liveWriters = 8
+	liveEach    = 250
+)
+
+// eventRate is how many events a second come from what several write at a time: from the
+// first write until the last event.
+func eventRate(ctx context.Context, url, auth string, told *bufio.Reader) (float64, error) {
+	began := time.Now()
+	wrote := make(chan error, liveWriters)
+	for w := range liveWriters {
+		go func() {
+			for n := range liveEach {
+				if _, err := writeOne(ctx, url, auth, seedBody(w*liveEach+n)); err != nil {
+					wrote <- err
+					return
+				}
+			}
+			wrote <- nil
+		}()
+	}
+	var err error
+	for n := 0; n < liveWriters*liveEach && err == nil; n++ {
+		err = until(told, "event: changed")
+	}
+	took := time.Since(began)
+	for range liveWriters {
+		err = errors.Join(err, <-wrote)
+	}
+	return liveWriters * liveEach / took.Seconds(), err
+}
 
 // measureLive has many follow a document each of which nothing becomes, and one a list
 // that grows.
@@ -86,7 +121,10 @@ func measureLive(ctx context.Context, o options, name, database string) (l *live
 	}
 	slices.Sort(delays)
 	l.p50, l.p99, l.memory = delays[len(delays)/2], delays[len(delays)*99/100], p.memory("VmHWM")
-	l.bare, err = bareEvents(ctx)
+	if l.rate, err = eventRate(ctx, "http://"+p.address+"/api/resource/ToDo", t.auth, told); err != nil {
+		return nil, err
+	}
+	l.bare, l.bareRate, err = bareEvents(ctx)
 	return l, err
 }
 
@@ -100,9 +138,9 @@ func (g *ground) configure(key, value string) error {
 	return nil
 }
 
-// bareEvents is the p99 of a handler that tells what it is given, and nothing else.
-func bareEvents(ctx context.Context) (time.Duration, error) {
-	events := make(chan struct{})
+// bareEvents is the p99, and the events a second, of a handler that tells what it is given, and nothing else.
+func bareEvents(ctx context.Context) (p99 time.Duration, rate float64, err error) {
+	events := make(chan struct{}, liveWriters*liveEach)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /live", func(w http.ResponseWriter, r *http.Request) {
 		flush := http.NewResponseController(w)
@@ -118,10 +156,10 @@ func bareEvents(ctx context.Context) (time.Duration, error) {
 			}
 		}
 	})
-	mux.HandleFunc("POST /write", func(http.ResponseWriter, *http.Request) { go func() { events <- struct{}{} }() })
+	mux.HandleFunc("POST /write", func(http.ResponseWriter, *http.Request) { events <- struct{}{} })
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	defer server.Close()
@@ -129,22 +167,23 @@ func bareEvents(ctx context.Context) (time.Duration, error) {
 	address := listener.Addr().String()
 	c, told, err := subscribe(ctx, address, "/live", "", "event: ready")
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer c.Close()
 	delays := make([]time.Duration, 0, liveWrites)
 	for n := range liveWrites {
 		answered, err := writeOne(ctx, "http://"+address+"/write", "", seedBody(n))
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if err := until(told, "event: changed"); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		delays = append(delays, max(0, time.Since(answered)))
 	}
 	slices.Sort(delays)
-	return delays[len(delays)*99/100], nil
+	rate, err = eventRate(ctx, "http://"+address+"/write", "", told)
+	return delays[len(delays)*99/100], rate, err
 }
 
 // subscribe opens a stream and reads it until a line.

@@ -30,6 +30,9 @@ type options struct {
 	large     int // rows of the large table; no more than documents: left out
 	sites     int // that sleep; 0: left out
 
+	jobs   int // from enqueue to done; 0: left out
+	behind int // of another site, behind which one waits
+
 	subscribers int // who follow what does not change; 0: left out
 
 	rights int // rows of the table that rights decide on; 0: left out
@@ -68,6 +71,8 @@ func (o *options) define(flags *flag.FlagSet) {
 	flags.IntVar(&o.sites, "sites", 1000, "sites that sleep, for what they cost; 0 leaves it out")
 	flags.IntVar(&o.rights, "rights", 100_000, "rows of a table of which users see what their rights allow; 0 leaves it out")
 	flags.IntVar(&o.subscribers, "subscribers", 5000, "subscribers to live changes who are told nothing, for what they cost; 0 leaves it out")
+	flags.IntVar(&o.jobs, "jobs", 5000, "jobs that are enqueued and done, beside river alone; 0 leaves them out")
+	flags.IntVar(&o.behind, "behind", 100_000, "jobs of another site that wait while a site's one job is timed")
 	flags.DurationVar(&o.neighbours, "neighbours", 2*time.Second, "how long each kind of hostility of another site runs; 0 leaves them out")
 	flags.StringVar(&o.hostility, "hostility", "", "of them, those alone with this in their name")
 	flags.StringVar(&o.json, "json", "", "file to write the numbers to")
@@ -104,6 +109,16 @@ func runAll(ctx context.Context, args []string) error {
 			return fmt.Errorf("live changes: %w", err)
 		}
 		l.print(os.Stdout)
+	}
+	for _, database := range databases {
+		if o.jobs == 0 {
+			break
+		}
+		j, err := measureJobs(ctx, o, database.name, database.url)
+		if err != nil {
+			return fmt.Errorf("jobs: %w", err)
+		}
+		j.print(os.Stdout)
 	}
 	if err := measureReplicas(ctx, o, os.Stdout); err != nil {
 		return fmt.Errorf("replicas: %w", err)

@@ -182,7 +182,7 @@ type owner struct {
 
 var owners = []owner{
 	{"github.com/uptrace/bun/...", []string{"core/store"}, "SQL stays in one package"},
-	{"github.com/riverqueue/river/...", []string{"core/jobs/pump"}, "the queue that runs jobs can be replaced in one place"},
+	{"github.com/riverqueue/river/...", []string{"core/jobs/pump", "cmd/armature-bench"}, "the queue that runs jobs can be replaced in one place; the benchmark measures beside it alone"},
 	{"github.com/jackc/pgx/v5/...", []string{"core/store", "core/jobs/pump", "cmd/armature-bench", "cmd/armature/armaturetest"}, "drivers stay in one package, the baseline of the benchmark and what makes databases for tests aside"},
 	{"modernc.org/sqlite/...", []string{"core/store", "cmd/armature-bench"}, "drivers stay in one package, the baseline of the benchmark aside"},
 	{"database/sql", []string{"core/store", "core/jobs/pump", "cmd/armature-bench", "cmd/armature/armaturetest"}, "nobody goes round the Store; the baseline of the benchmark has to, and what makes databases for tests"},
