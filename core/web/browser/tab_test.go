@@ -121,6 +121,9 @@ func (b *tab) listen(event any) {
 		complaint = "console: " + string(e.Type)
 	case *audits.EventIssueAdded:
 		complaint = "issue: " + string(e.Issue.Code)
+		if d := e.Issue.Details; d != nil && d.GenericIssueDetails != nil {
+			complaint += " " + string(d.GenericIssueDetails.ErrorType)
+		}
 	}
 	if complaint != "" {
 		b.mu.Lock()
