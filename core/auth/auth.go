@@ -39,6 +39,7 @@ type Service struct {
 
 	crossOrigin *http.CrossOriginProtection
 	trusts      func(origin string) bool
+	origins     func() []string
 	hasher      *Hasher
 	failures    *tally // wrong passwords, by user and by address
 	resets      resets
@@ -56,6 +57,9 @@ type Config struct {
 	// Setting is a key of the site's configuration as of now, nil when it is not
 	// set; nil: nothing is set.
 	Setting func(key string) json.RawMessage
+	// Origins are where the site is, scheme://host[:port], the first its address in
+	// links; none: the configuration does not say. nil: it never does.
+	Origins func() []string
 	// TrustsOrigin reports whether pages of an origin (RFC 6454) may act with the
 	// cookies of whoever looks at them; nil: those of the site alone.
 	TrustsOrigin func(origin string) bool
@@ -88,6 +92,9 @@ func New(c Config) *Service {
 	if s.trusts = c.TrustsOrigin; s.trusts == nil {
 		s.trusts = func(string) bool { return false }
 	}
+	if s.origins = c.Origins; s.origins == nil {
+		s.origins = func() []string { return nil }
+	}
 	if s.hasher == nil {
 		s.hasher = NewHasher()
 	}
@@ -97,7 +104,7 @@ func New(c Config) *Service {
 	t := tables()
 	s.failures = &tally{s: s, dt: t.failures, lasts: s.interval}
 	s.resets = resets{dt: t.resets, wishes: &tally{s: s, dt: t.wishes, lasts: func() time.Duration { return resetEvery }}}
-	s.factors = factors{dt: t.factors, recovery: t.recovery, browsers: t.browsers,
+	s.factors = factors{dt: t.factors, recovery: t.recovery, browsers: t.browsers, passkeys: t.passkeys, spent: t.spent,
 		wrong: &tally{s: s, dt: t.codes, lasts: func() time.Duration { return codeEvery }}}
 	s.header = header{"token": s.token, "basic": s.basic}
 	for name, scheme := range c.Schemes {

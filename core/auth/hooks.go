@@ -275,7 +275,7 @@ func (h hooks) loggedOut(ctx context.Context, ev *document.Event) error {
 func (h hooks) factors(ctx context.Context, ev *document.Event) error {
 	user := ev.Doc.Name()
 	if ev.Name == document.AfterDelete {
-		if err := h.s.dropFactors(ctx, ev.Tx, user, h.s.factors.dt, h.s.factors.recovery); err != nil {
+		if err := h.s.dropFactors(ctx, ev.Tx, user, h.s.factors.dt, h.s.factors.passkeys, h.s.factors.recovery); err != nil {
 			return err
 		}
 	}

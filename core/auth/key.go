@@ -79,8 +79,8 @@ func (s *Service) proved(ctx context.Context, tx document.Tx, caller *identity.C
 	if err != nil {
 		return err
 	}
-	app, err := s.totpOf(ctx, tx, user.Name())
-	if err != nil || app == nil && !given.factor && !s.flag(requireFactorSetting) {
+	has, err := s.hasFactor(ctx, tx, user.Name())
+	if err != nil || !has && !given.factor && !s.flag(requireFactorSetting) {
 		return err
 	}
 	return fault.New(fault.Permission, factorMissing, "User %s logs in with a second factor: keys are made by who is logged in with one, or at the command line", user.Name())

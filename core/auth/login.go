@@ -209,6 +209,8 @@ type entry struct {
 
 	remember bool   // make the browser known
 	enrol    string // secret of an app that the user sets up in this login; empty: none
+	made     *made  // the same for a passkey; nil: none
+	key      *proof // a passkey that is shown; nil: none
 
 	by      []string // what was shown first, as RFC 8176 names it; none: a password
 	vouched bool     // whoever answers for the user has seen a second factor
@@ -234,7 +236,7 @@ func (s *Service) begin(ctx context.Context, e entry) (login *Login, err error) 
 			return err
 		}
 		var shown evidence
-		if shown, refused, err = s.show(ctx, tx, user, login, e); err != nil || refused != nil {
+		if shown, refused, err = s.show(ctx, tx, user, login, &e); err != nil || refused != nil {
 			return err // what was counted of a refusal is kept
 		}
 		login.Image, login.Language, login.Lives = user.Text("user_image"), user.Text("language"), min(s.idle(), sessionLife)

@@ -48,6 +48,8 @@ type factors struct {
 	dt       *doctype.DocType
 	recovery *doctype.DocType
 	browsers *doctype.DocType
+	passkeys *doctype.DocType
+	spent    *doctype.DocType // challenges of passkeys
 	wrong    *tally
 }
 
@@ -88,6 +90,14 @@ type totp struct {
 // sealPurpose is what the secret of a row is sealed for: it is worthless in the row
 // of another user.
 func (t *totp) sealPurpose() string { return "second factor " + t.name }
+
+// Sealed lists the fields in which this package keeps secrets under the site's key, and
+// what each is sealed for in the row of a name.
+func Sealed() map[[2]string]func(name string) string {
+	return map[[2]string]func(string) string{
+		{"Second Factor", "secret"}: func(name string) string { return (&totp{name: name}).sealPurpose() },
+	}
+}
 
 // totpOf reads a user's authenticator app; nil: there is none.
 func (s *Service) totpOf(ctx context.Context, tx document.Tx, user string) (found *totp, err error) {
@@ -137,7 +147,7 @@ func (s *Service) dropFactors(ctx context.Context, tx document.Tx, user string, 
 	return nil
 }
 
-// ResetFactors takes a user's second factors, recovery codes and remembered browsers
+// ResetFactors takes a user's second factors, passkeys included, recovery codes and remembered browsers
 // away and ends the sessions: for the operator, when a phone and the codes are lost.
 // Where a factor is demanded the user sets another one up at the next login. It
 // returns whether there was any factor. Errors: Permission for a caller who is not
@@ -149,18 +159,20 @@ func (s *Service) ResetFactors(ctx context.Context, tx document.Tx, caller *iden
 	if _, err := s.read(ctx, tx, user, true); err != nil {
 		return false, err
 	}
-	app, err := s.totpOf(ctx, tx, user)
-	if err != nil {
+	if had, err = s.hasFactor(ctx, tx, user); err != nil {
 		return false, err
 	}
-	if err := s.dropFactors(ctx, tx, user, s.factors.dt, s.factors.recovery, s.factors.browsers); err != nil {
+	if err := s.dropFactors(ctx, tx, user, s.factors.dt, s.factors.passkeys, s.factors.recovery, s.factors.browsers); err != nil {
 		return false, err
 	}
 	if err := s.EndSessions(ctx, tx, user); err != nil {
 		return false, err
 	}
+	if err := s.Changed(ctx, tx); err != nil {
+		return false, err
+	}
 	act := Activity{Operation: factorActivity, User: user, Subject: "Second factors of " + user + " were reset"}
-	return app != nil, s.Record(ctx, tx, act.Did(caller))
+	return had, s.Record(ctx, tx, act.Did(caller))
 }
 
 // factorActivity is the operation under which the Activity Log has what happens to

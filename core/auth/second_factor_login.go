@@ -19,6 +19,7 @@ const challengeLife = 10 * time.Minute
 type Challenge struct {
 	User  string
 	Enrol bool   // the user needs a factor and has none: it is set up first
+	App   bool   // the user has an authenticator app
 	Token string // what FinishLogin goes on with, a secret; sealed, so that nothing is kept of it here
 }
 
@@ -51,11 +52,15 @@ type ticket struct {
 
 const ticketPurpose = "login that waits for a second factor"
 
-// show finds out what a login has shown beside the password, in the transaction that
-// has locked the user. refused is an answer that the transaction is kept for: a
-// Challenge, a wrong code.
-func (s *Service) show(ctx context.Context, tx document.Tx, user *doctype.Document, login *Login, e entry) (shown evidence, refused, err error) {
-	app, err := s.totpOf(ctx, tx, user.Name())
+// show finds out what a login has shown beside the password, or in its place, in the
+// transaction that has locked the user. refused is an answer that the transaction is
+// kept for: a Challenge, a wrong code, a passkey that is not taken.
+func (s *Service) show(ctx context.Context, tx document.Tx, user *doctype.Document, login *Login, e *entry) (shown evidence, refused, err error) {
+	if e.key != nil && e.key.alone {
+		shown, refused, err = s.showPasskey(ctx, tx, user, e)
+		return shown, refused, err
+	}
+	has, err := s.hasFactor(ctx, tx, user.Name())
 	if err != nil {
 		return shown, nil, err
 	}
@@ -64,29 +69,43 @@ func (s *Service) show(ctx context.Context, tx document.Tx, user *doctype.Docume
 	}
 	needed := s.needsFactor(login.Caller)
 	switch {
-	case app == nil && e.enrol != "":
-		shown, err = s.enrolInLogin(ctx, tx, user.Name(), login, e)
+	case !has && e.enrol != "":
+		shown, err = s.enrolInLogin(ctx, tx, user.Name(), login, *e)
 		return shown, nil, err
-	case app == nil && !needed:
+	case !has && e.made != nil:
+		shown, err = s.keepInLogin(ctx, tx, user.Name(), login, *e)
+		return shown, nil, err
+	case !has && !needed:
 		return shown, nil, nil
-	case app == nil:
-		return s.challenged(ctx, tx, user, e, true)
+	case !has:
+		return s.challenged(ctx, tx, user, *e, true)
 	}
 	if !e.Factor && e.Known != nil {
 		if shown.factor, err = s.knowsBrowser(ctx, tx, user.Name(), e.Known(user.Name())); err != nil || shown.factor {
 			return shown, nil, err
 		}
 	}
-	if e.Code == "" {
-		return s.challenged(ctx, tx, user, e, false)
+	return s.showFactor(ctx, tx, user, login, e)
+}
+
+// showFactor looks at the second factor of who has one.
+func (s *Service) showFactor(ctx context.Context, tx document.Tx, user *doctype.Document, login *Login, e *entry) (shown evidence, refused, err error) {
+	switch {
+	case e.key != nil:
+		shown, refused, err = s.showPasskey(ctx, tx, user, e)
+	case e.Code == "":
+		return s.challenged(ctx, tx, user, *e, false)
+	default:
+		shown = evidence{amr: append(e.first(), byCode, byTwo), factor: true}
+		refused, err = s.checkCode(ctx, tx, user.Name(), e.Code, e.From)
 	}
-	if refused, err = s.checkCode(ctx, tx, user.Name(), e.Code, e.From); err != nil || refused != nil {
-		return shown, refused, err
+	if err != nil || refused != nil {
+		return evidence{}, refused, err
 	}
 	if e.remember && s.Remembers() {
 		login.Browser, err = s.rememberBrowser(ctx, tx, user.Name())
 	}
-	return evidence{amr: append(e.first(), byCode, byTwo), factor: true}, nil, err
+	return shown, nil, err
 }
 
 // challenged asks for the second factor.
@@ -116,8 +135,13 @@ type Finish struct {
 	Code     string
 	Remember bool // make the browser known
 	Enrol    string
-	From     Remote
-	Session  string // as in Attempt
+
+	Passkey *PasskeyAnswer // in place of the code; nil: none
+	Make    *PasskeyAnswer // a passkey that is made on the way in, as Enrol is an app
+	Title   string         // of that
+
+	From    Remote
+	Session string // as in Attempt
 }
 
 // FinishLogin checks the second factor of a login whose password was right. Errors:
@@ -128,7 +152,7 @@ func (s *Service) FinishLogin(ctx context.Context, f Finish) (*Login, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Code == "" {
+	if f.Code == "" && f.Passkey == nil && f.Make == nil {
 		return nil, refusal(wrongCode)
 	}
 	f.From = f.From.short()
@@ -139,6 +163,16 @@ func (s *Service) FinishLogin(ctx context.Context, f Finish) (*Login, error) {
 	}
 	if f.Enrol != "" {
 		if e.enrol, err = s.openEnrolment(f.Enrol, f.Token); err != nil {
+			return nil, err
+		}
+	}
+	if f.Passkey != nil {
+		if e.key, err = s.proveBy(ctx, f.Passkey, f.Token); err != nil {
+			return nil, err
+		}
+	}
+	if f.Make != nil {
+		if e.made, err = s.checkMade(ctx, *f.Make, f.Title, f.Token); err != nil {
 			return nil, err
 		}
 	}
@@ -162,7 +196,11 @@ func (s *Service) Waiting(ctx context.Context, token string) (*Challenge, error)
 	c := &Challenge{User: t.User, Token: token}
 	err = s.store.Read(ctx, func(tx document.Tx) error {
 		app, err := s.totpOf(ctx, tx, t.User)
-		c.Enrol = app == nil
+		if err != nil {
+			return err
+		}
+		has, err := s.hasFactor(ctx, tx, t.User)
+		c.App, c.Enrol = app != nil, !has
 		return err
 	})
 	if err != nil {

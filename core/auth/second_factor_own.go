@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -12,9 +13,10 @@ import (
 // Factors is what a user has of second factors.
 type Factors struct {
 	App      string // when the authenticator app was set up, YYYY-MM-DD HH:MM:SS.ffffff in the site's zone; empty: there is none
-	Codes    int    // recovery codes that are left
-	Browsers int    // remembered browsers
-	Needed   bool   // the site or a role demands one
+	Passkeys int
+	Codes    int  // recovery codes that are left
+	Browsers int  // remembered browsers
+	Needed   bool // the site or a role demands one
 }
 
 // Factors returns what the user of a session has.
@@ -33,7 +35,11 @@ func (s *Service) Factors(ctx context.Context, caller *identity.Caller) (f Facto
 			return err
 		}
 		browsers, err := s.namesOf(ctx, tx, s.factors.browsers, caller.User)
-		f.Codes, f.Browsers = len(codes), len(browsers)
+		if err != nil {
+			return err
+		}
+		keys, err := s.namesOf(ctx, tx, s.factors.passkeys, caller.User)
+		f.Codes, f.Browsers, f.Passkeys = len(codes), len(browsers), len(keys)
 		return err
 	})
 	return f, err
@@ -63,10 +69,17 @@ func (s *Service) BeginEnrolment(ctx context.Context, b *Browser, before, site s
 	}
 	err := s.store.Read(ctx, func(tx document.Tx) error {
 		app, err := s.totpOf(ctx, tx, b.Caller.User)
-		if err == nil && app != nil {
-			err = appThere()
+		if err != nil {
+			return err
 		}
-		return err
+		if app != nil {
+			return appThere()
+		}
+		has, err := s.hasFactor(ctx, tx, b.Caller.User)
+		if err != nil {
+			return err
+		}
+		return s.mayChange(b, has)
 	})
 	if err != nil {
 		return nil, err
@@ -99,13 +112,20 @@ func (s *Service) FinishEnrolment(ctx context.Context, b *Browser, token, code s
 			return appThere()
 		}
 		user := b.Caller.User
+		has, err := s.hasFactor(ctx, tx, user)
+		if err != nil {
+			return err
+		}
+		if err := s.mayChange(b, has); err != nil {
+			return err
+		}
 		if err := s.putTOTP(ctx, tx, user, secret, code, from.short()); err != nil {
 			return asValidation(err)
 		}
 		if codes, err = s.putRecoveryCodes(ctx, tx, user); err != nil {
 			return err
 		}
-		return s.raiseSession(ctx, tx, b)
+		return s.raiseSession(ctx, tx, b, byCode)
 	})
 	return codes, err
 }
@@ -141,14 +161,14 @@ func (s *Service) change(ctx context.Context, b *Browser, change func(tx documen
 	return nil
 }
 
-// raiseSession notes that a session's user has shown a code in it.
-func (s *Service) raiseSession(ctx context.Context, tx document.Tx, b *Browser) error {
+// raiseSession notes what else a session's user has shown in it.
+func (s *Service) raiseSession(ctx context.Context, tx document.Tx, b *Browser, methods ...string) error {
 	dt, err := s.docType(sessionName)
 	if err != nil {
 		return err
 	}
 	amr := slices.Clone(b.Methods)
-	for _, method := range []string{byCode, byTwo} {
+	for _, method := range append(methods, byTwo) {
 		if !slices.Contains(amr, method) {
 			amr = append(amr, method)
 		}
@@ -182,8 +202,18 @@ func (s *Service) provedChange(ctx context.Context, b *Browser, code string, fro
 		if err != nil {
 			return err
 		}
-		if app == nil {
-			return fault.Invalid("", "No authenticator app is set up")
+		if app == nil && code == "" {
+			has, err := s.hasFactor(ctx, tx, user)
+			if err == nil && !has {
+				err = noFactor()
+			}
+			if err != nil {
+				return err
+			}
+			return s.mayChange(b, true) // by a passkey, a moment ago
+		}
+		if has, err := s.hasFactor(ctx, tx, user); err != nil || !has {
+			return cmp.Or(err, noFactor())
 		}
 		refused, err = s.checkCode(ctx, tx, user, code, from.short())
 		return err
@@ -197,6 +227,8 @@ func (s *Service) provedChange(ctx context.Context, b *Browser, code string, fro
 	return s.change(ctx, b, change)
 }
 
+func noFactor() error { return fault.Invalid("", "No second factor is set up") }
+
 // asValidation keeps a slip of the finger from ending the session, as a 401 does.
 func asValidation(err error) error {
 	if f := fault.From(err); f.Kind == fault.Authentication {
@@ -205,20 +237,27 @@ func asValidation(err error) error {
 	return err
 }
 
-// RemoveApp takes the app and the recovery codes of a session's user away; code is one
-// of them. Errors: Permission (FreshLoginRequired); Validation for a wrong code and
-// where there is no app; TooManyRequests after too many.
+// RemoveApp takes the app of a session's user away, and without any other factor the
+// recovery codes; code is one of them. Errors: Permission (FreshLoginRequired);
+// Validation for a wrong code and where there is no app; TooManyRequests after too many.
 func (s *Service) RemoveApp(ctx context.Context, b *Browser, code string, from Remote) error {
-	return s.provedChange(ctx, b, code, from, func(tx document.Tx, _ *totp) error {
+	return s.provedChange(ctx, b, code, from, func(tx document.Tx, app *totp) error {
 		user := b.Caller.User
-		if err := s.dropFactors(ctx, tx, user, s.factors.dt, s.factors.recovery); err != nil {
+		if app == nil {
+			return fault.Invalid("", "No authenticator app is set up")
+		}
+		if err := s.dropFactors(ctx, tx, user, s.factors.dt); err != nil {
+			return err
+		}
+		if err := s.dropCodesWithoutFactor(ctx, tx, user); err != nil {
 			return err
 		}
 		return s.Record(ctx, tx, Activity{Operation: factorActivity, User: user, Subject: "Second factor: " + user + " has removed the app", From: from})
 	})
 }
 
-// NewRecoveryCodes gives a session's user other recovery codes. Errors: those of
+// NewRecoveryCodes gives a session's user other recovery codes. Who has no app shows a
+// passkey by logging in with it, and no code. Errors: those of
 // RemoveApp.
 func (s *Service) NewRecoveryCodes(ctx context.Context, b *Browser, code string, from Remote) (codes []string, err error) {
 	err = s.provedChange(ctx, b, code, from, func(tx document.Tx, _ *totp) (err error) {

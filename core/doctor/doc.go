@@ -37,6 +37,10 @@ type Patient struct {
 	// nothing in it is sealed.
 	Configured func() error
 
+	// Passkeys says of passkeys that the address of the site has left behind; nil: there
+	// are none.
+	Passkeys func(ctx context.Context) ([]string, error)
+
 	State   migration.State
 	Format  int64             // of this binary
 	Shipped *doctype.Schema   // the DocTypes of this binary
@@ -71,6 +75,7 @@ func Checks() []Check {
 		{"rows", rows},
 		{"links", links},
 		{"secrets", secrets},
+		{"passkeys", passkeys},
 		{"files", files},
 		{"backups", backups},
 		{"outgoing", outgoing},

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"armature/core/doctype"
 	"armature/core/document"
@@ -22,7 +23,11 @@ type Sealed struct {
 // hashes.
 func secrets(ctx context.Context, p *Patient, find func(Finding)) error {
 	err := p.Store.Snapshot(ctx, func(n *store.Snapshot) error {
+		all := slices.Clone(p.Private)
 		for dt := range p.Schema.All {
+			all = append(all, dt)
+		}
+		for _, dt := range all {
 			for _, f := range dt.Columns {
 				purpose := p.purpose(dt, f)
 				if purpose == nil {
@@ -43,6 +48,18 @@ func secrets(ctx context.Context, p *Patient, find func(Finding)) error {
 		if wrong := p.Configured(); wrong != nil {
 			find(Finding{Subject: "configuration", Message: "a secret in it cannot be used: " + wrong.Error()})
 		}
+	}
+	return err
+}
+
+// passkeys finds those that are bound to a domain which the site has left.
+func passkeys(ctx context.Context, p *Patient, find func(Finding)) error {
+	if p.Passkeys == nil {
+		return nil
+	}
+	said, err := p.Passkeys(ctx)
+	for _, line := range said {
+		find(Finding{Subject: "passkeys", Message: line})
 	}
 	return err
 }

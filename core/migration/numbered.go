@@ -30,5 +30,8 @@ func Numbered() []Migration {
 		{Number: 14, Title: "programs and devices are given tokens", Reader: 4},
 		{Number: 15, Title: "templates of letters", Reader: 4},
 		{Number: 16, Title: "people log in with accounts elsewhere", Reader: 4},
+		// Binaries before it let in by the password alone who has no factor but a passkey:
+		// while both serve a site, nobody should rely on one.
+		{Number: 17, Title: "passkeys", Reader: 4},
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+
+	"golang.org/x/net/publicsuffix"
 )
 
 // LiveReload reports whether pages of the frontend load themselves again when a file of
@@ -27,6 +29,22 @@ func readAppsHost(c *Config, value json.RawMessage) error {
 		return fmt.Errorf("%q is not a host name such as apps.example.org", text)
 	}
 	c.appsHost = host
+	return nil
+}
+
+// readPasskeyDomain takes what browsers take for the id of a relying party: a domain that
+// somebody has, and no suffix under which everybody gets one.
+func readPasskeyDomain(_ *Config, value json.RawMessage) error {
+	var text string
+	if err := json.Unmarshal(value, &text); err != nil {
+		return fmt.Errorf("must be a domain such as \"example.org\"")
+	}
+	if _, err := netip.ParseAddr(text); err == nil || text != canonicalHost(text) || !hostForApps.MatchString(text) || len(text) > 253 {
+		return fmt.Errorf("%q is not a domain such as example.org, in small letters", text)
+	}
+	if suffix, _ := publicsuffix.PublicSuffix(text); suffix == text && text != "localhost" {
+		return fmt.Errorf("%s is a domain that browsers bind nothing to: others have names below it", text)
+	}
 	return nil
 }
 

@@ -67,6 +67,8 @@ var settings = []Setting{
 		Meaning: "The most bytes of a request's body of people and programs that are not logged in; uploads that guests are allowed have max_file_size."},
 	{Key: "method_aliases", Kind: Object, Since: first, read: readAliases,
 		Meaning: "What paths of methods may begin with, and what that stands for: {\"oldbrand.\": \"framework.\"}."},
+	{Key: "passkey_domain", Kind: Text, Default: "the host of host_name, or the one of the first passkey", Since: 17, read: readPasskeyDomain,
+		Meaning: "The domain that browsers bind passkeys to: the site's host, or one above it, such as \"example.org\" for a site at www.example.org. Passkeys that were made under another one cannot be used while it is set."},
 	{Key: "password_reset_limit", Kind: Count, Default: "3", Since: first,
 		Meaning: "How often in an hour a user may ask for a link to reset the password; an address ten times as often."},
 	{Key: "plugin_limits", Kind: Object, Since: first, read: readPluginLimits,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"armature/core/auth"
 	"armature/core/backup"
 	"armature/core/connectedapp"
 	"armature/core/doctor"
@@ -30,7 +31,7 @@ func (t *Tenant) Patient(ctx context.Context) (*doctor.Patient, error) {
 	}
 	return &doctor.Patient{
 		Store: db, Schema: t.Documents.Schema(), Private: append(migration.Tables(), besideTables()...), Files: t.Files,
-		Sealer: t.Site.Secret, Sealed: sealed(), Configured: t.sealedSettings, Backups: run, Now: t.c.Now(),
+		Sealer: t.Site.Secret, Sealed: sealed(), Configured: t.sealedSettings, Passkeys: t.lostPasskeys, Backups: run, Now: t.c.Now(),
 		State: t.found, Format: t.format.Plan.Format(), Shipped: shipped, Taken: doctypes.Reserved,
 	}, nil
 }
@@ -46,7 +47,19 @@ func sealed() (list []doctor.Sealed) {
 	for field, purpose := range oauth.Sealed() {
 		list = append(list, doctor.Sealed{DocType: field[0], Field: field[1], Purpose: purpose})
 	}
+	for field, purpose := range auth.Sealed() {
+		list = append(list, doctor.Sealed{DocType: field[0], Field: field[1], Purpose: purpose})
+	}
 	return list
+}
+
+// lostPasskeys says which passkeys the address of the site has left behind.
+func (t *Tenant) lostPasskeys(ctx context.Context) (said []string, err error) {
+	lost, err := t.Auth.LostPasskeys(ctx)
+	for _, l := range lost {
+		said = append(said, fmt.Sprintf("%d passkeys are bound to %s, which the site's address is not at or below: they cannot be used until host_name or passkey_domain says so again, or their users make others", l.Count, l.Party))
+	}
+	return said, err
 }
 
 // sealedSettings opens what is sealed in the configuration.

@@ -108,7 +108,7 @@ func (t *Tenant) openPeople() {
 	t.limiter = ratelimit.New(t.Site, t.c.Counters, t.log)
 	t.Auth = auth.New(auth.Config{
 		Store: t.Store, Catalog: t.catalog, Secret: t.Site.Secret, Now: t.Site.Now, Hasher: t.c.Hasher,
-		Setting: t.setting, TrustsOrigin: func(origin string) bool { return t.Site.Config().TrustsOrigin(origin) },
+		Setting: t.setting, Origins: t.origins, TrustsOrigin: func(origin string) bool { return t.Site.Config().TrustsOrigin(origin) },
 		Schemes: map[string]auth.Scheme{"bearer": t.bearer}, Ended: t.endUser,
 	})
 	t.resets = resetmail.New(resetmail.Config{
@@ -133,6 +133,18 @@ func (t *Tenant) openPeople() {
 			return t.limiter.Count(ctx, ratelimit.CallLimit{Limit: limit, Period: time.Hour}, oauth.Prefix+"register_client", address)
 		},
 	})
+}
+
+// origins are where the configuration says that the site is, its address in links first.
+func (t *Tenant) origins() (all []string) {
+	config := t.Site.Config()
+	if u := config.URL(); u != "" {
+		all = append(all, u)
+	}
+	for _, host := range config.Hosts() {
+		all = append(all, config.URLFor(host), "https://"+host)
+	}
+	return all
 }
 
 // bearer and endUser are called by the authentication, which is made before the

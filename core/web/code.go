@@ -26,6 +26,8 @@ const waitingLife = 15 * time.Minute
 type codeView struct {
 	User      string
 	Redirect  string
+	App       bool            // there is an authenticator app
+	Passkey   *askView        // asked for in place of the code, or made in place of the app; nil: not here
 	Remember  bool            // offer to remember the browser
 	Enrolment *auth.Enrolment // of an app that has to be set up first; nil: there is one
 	Error     string
@@ -51,7 +53,7 @@ func (p *Pages) serveCode(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodPost {
 		return p.submitCode(w, r, waits, v)
 	}
-	return p.showCode(w, http.StatusOK, waits, "", v)
+	return p.showCode(w, r, http.StatusOK, waits, "", v)
 }
 
 // waitedTooLong begins the login anew.
@@ -79,10 +81,18 @@ func (p *Pages) submitCode(w http.ResponseWriter, r *http.Request, waits *auth.C
 	if !waits.Enrol {
 		begun = ""
 	}
-	login, err := p.auth.FinishLogin(r.Context(), auth.Finish{
+	finish := auth.Finish{
 		Token: waits.Token, Code: r.PostForm.Get("code"), Enrol: begun,
 		Remember: r.PostForm.Get("remember") == "1", From: remote(r), Session: auth.BroughtSession(r),
-	})
+	}
+	if answer := r.PostForm.Get("passkey"); answer != "" {
+		finish.Code, finish.Enrol = "", ""
+		a := p.passkeyAnswer(r, r.PostForm.Get("question"), answer)
+		if finish.Passkey = &a; waits.Enrol {
+			finish.Passkey, finish.Make, finish.Title = nil, &a, r.PostForm.Get("title")
+		}
+	}
+	login, err := p.auth.FinishLogin(r.Context(), finish)
 	var again *auth.Challenge
 	switch {
 	case errors.As(err, &again):
@@ -95,27 +105,39 @@ func (p *Pages) submitCode(w http.ResponseWriter, r *http.Request, waits *auth.C
 			return err
 		}
 		v.Error = text
-		return p.showCode(w, status, waits, begun, v)
+		return p.showCode(w, r, status, waits, begun, v)
 	}
 	p.setCookies(w, r, login)
 	set(w.Header(), r, secretCookie(r, waitingCookie), "", -time.Second)
 	next := cmp.Or(v.Redirect, home(login.Caller))
 	if len(login.Codes) > 0 {
-		return p.showCodes(w, "Your app is set up, and you are logged in.", login.Codes, next)
+		what := "Your app is set up, and you are logged in."
+		if finish.Make != nil {
+			what = "Your passkey is set up, and you are logged in."
+		}
+		return p.showCodes(w, what, login.Codes, next)
 	}
 	return p.sendOn(w, next)
 }
 
-func (p *Pages) showCode(w http.ResponseWriter, status int, waits *auth.Challenge, begun string, v codeView) (err error) {
-	v.Remember = !waits.Enrol && p.auth.Remembers()
-	title := "Enter the code"
+func (p *Pages) showCode(w http.ResponseWriter, r *http.Request, status int, waits *auth.Challenge, begun string, v codeView) (err error) {
+	v.Remember, v.App = !waits.Enrol && p.auth.Remembers(), waits.App
+	title, ask := "Show your second factor", p.auth.AskPasskeyFactor
+	if waits.App {
+		title = "Enter the code"
+	}
 	if waits.Enrol {
-		title = "Set up a second factor"
+		title, ask = "Set up a second factor", p.auth.AskLoginPasskey
 		if v.Enrolment, err = p.auth.BeginLoginEnrolment(waits.Token, begun, p.name()); err != nil {
 			return err
 		}
 	}
-	return p.show(w, status, "code", view{Title: titled(title, v.Error), Body: v})
+	q, err := ask(r.Context(), waits.Token, p.name(), origin(r))
+	if err != nil {
+		return err
+	}
+	v.Passkey = asks(q)
+	return p.show(w, status, "code", view{Title: titled(title, v.Error), Script: q != nil, Body: v})
 }
 
 // codesView is what the page of the recovery codes shows.

@@ -17,6 +17,7 @@ const factorPath = "/app/second-factor"
 type factorView struct {
 	App       string // since when there is one, in words; empty: there is none
 	Needed    bool
+	Passkeys  int
 	Codes     int // left
 	Browsers  int
 	Fresh     bool   // the login is new enough for a change
@@ -95,7 +96,7 @@ func (p *Pages) changeFactor(w http.ResponseWriter, r *http.Request, b *auth.Bro
 		return fault.New(fault.BadRequest, "", "The form could not be read")
 	}
 	if fault.From(err) != nil && fault.From(err).ExcType() == auth.FreshLoginRequired {
-		return p.sendOn(w, SwitchUser(factorPath))
+		return p.sendOn(w, provedLogin(factorPath))
 	}
 	return p.showFactor(w, r, b, v, err)
 }
@@ -113,8 +114,8 @@ func (p *Pages) showFactor(w http.ResponseWriter, r *http.Request, b *auth.Brows
 	if v.Token, err = p.auth.CSRFToken(r.Context(), r); err != nil {
 		return err
 	}
-	v.Error, v.Needed, v.Codes, v.Browsers = text, have.Needed, have.Codes, have.Browsers
-	v.Fresh, v.Again = p.auth.Fresh(b), SwitchUser(factorPath)
+	v.Error, v.Needed, v.Passkeys, v.Codes, v.Browsers = text, have.Needed, have.Passkeys, have.Codes, have.Browsers
+	v.Fresh, v.Again = p.auth.Fresh(b) && (have.Passkeys == 0 || b.Proved()), provedLogin(factorPath)
 	v.App = p.since(have.App)
 	return p.show(w, status, "factor", view{Title: titled("Second factor", text), Body: v})
 }

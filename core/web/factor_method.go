@@ -37,7 +37,12 @@ func (p *Pages) factorMethods() []*route.Raw {
 }
 
 func (p *Pages) factorMethod(name string, verbs []string, serve factorMethod) *route.Raw {
-	return &route.Raw{Path: factorPrefix + name, Verbs: verbs, Serve: func(w http.ResponseWriter, r *http.Request, call *route.Call) error {
+	return p.sessionMethod(factorPrefix+name, verbs, serve)
+}
+
+// sessionMethod is a method of whoever is logged in, by a session.
+func (p *Pages) sessionMethod(path string, verbs []string, serve factorMethod) *route.Raw {
+	return &route.Raw{Path: path, Verbs: verbs, Serve: func(w http.ResponseWriter, r *http.Request, call *route.Call) error {
 		b, err := p.session(r, call.Caller)
 		if err != nil {
 			return err
@@ -66,10 +71,11 @@ func (p *Pages) factorStatus(r *http.Request, b *auth.Browser, _ func(string) st
 	have, err := p.auth.Factors(r.Context(), b.Caller)
 	return struct {
 		App      string `json:"app,omitempty"` // since when
+		Passkeys int    `json:"passkeys"`
 		Codes    int    `json:"recovery_codes"`
 		Browsers int    `json:"browsers"`
 		Needed   bool   `json:"needed"`
-	}{have.App, have.Codes, have.Browsers, have.Needed}, err
+	}{have.App, have.Passkeys, have.Codes, have.Browsers, have.Needed}, err
 }
 
 func (p *Pages) factorBegin(r *http.Request, b *auth.Browser, _ func(string) string) (any, error) {

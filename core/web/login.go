@@ -21,6 +21,7 @@ type loginView struct {
 	Now      string // who is logged in and wants to be somebody else
 	Asker    *askerView
 	Others   []social.Button // ways in beside the password
+	Passkey  *askView        // nil: nobody here has one
 }
 
 // askerView is the application for which somebody logs in.
@@ -105,6 +106,10 @@ func (p *Pages) submitLogin(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	v := loginView{User: r.PostForm.Get("usr"), Redirect: localPath(r.PostForm.Get("redirect-to")), Factor: r.PostForm.Get("second-factor") == "1"}
+	if answer := r.PostForm.Get("passkey"); answer != "" {
+		login, err := p.auth.LoginWithPasskey(r.Context(), p.passkeyAnswer(r, r.PostForm.Get("question"), answer), brought(r, askingCookie), remote(r), auth.BroughtSession(r))
+		return p.finishLogin(w, r, v, login, err)
+	}
 	a := p.attempt(r, v.User, r.PostForm.Get("pwd"))
 	a.Factor = v.Factor
 	login, err := p.auth.Login(r.Context(), a)
@@ -112,6 +117,11 @@ func (p *Pages) submitLogin(w http.ResponseWriter, r *http.Request) error {
 	if errors.As(err, &waits) {
 		return p.askForCode(w, r, waits, v.Redirect)
 	}
+	return p.finishLogin(w, r, v, login, err)
+}
+
+// finishLogin lets in, or shows the page again.
+func (p *Pages) finishLogin(w http.ResponseWriter, r *http.Request, v loginView, login *auth.Login, err error) error {
 	if err != nil {
 		var failed error
 		if v.Asker, _, failed = p.asker(r, v.Redirect); failed != nil {
@@ -139,5 +149,8 @@ func (p *Pages) showLogin(w http.ResponseWriter, r *http.Request, status int, v 
 	if v.Others, err = p.social.Buttons(r.Context()); err != nil {
 		return err
 	}
-	return p.show(w, status, "login", view{Title: titled("Log in", v.Error), Body: v})
+	if err := p.askForPasskey(w, r, &v); err != nil {
+		return err
+	}
+	return p.show(w, status, "login", view{Title: titled("Log in", v.Error), Script: v.Passkey != nil, Body: v})
 }

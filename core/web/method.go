@@ -39,6 +39,11 @@ func (p *Pages) ServeLogin(w http.ResponseWriter, r *http.Request, get func(name
 	if err != nil {
 		return err
 	}
+	return p.answerLogin(w, r, login)
+}
+
+// answerLogin lets a program in.
+func (p *Pages) answerLogin(w http.ResponseWriter, r *http.Request, login *auth.Login) error {
 	p.setCookies(w, r, login)
 	answer := loggedIn{Message: "No App", HomePage: home(login.Caller), FullName: login.Caller.FullName}
 	if login.Caller.Desk {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -23,7 +24,7 @@ var favicon []byte
 type templates map[string]*template.Template
 
 func parseTemplates() templates {
-	layout := template.Must(template.ParseFS(sources, "pages/layout.html"))
+	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{"script": func() string { return scriptAddress }}).ParseFS(sources, "pages/layout.html"))
 	set := templates{}
 	files, err := sources.ReadDir("pages")
 	if err != nil {
@@ -43,12 +44,19 @@ type view struct {
 	Site  string
 	Style template.CSS
 	Wide  bool
-	Body  any
+	// Script has the page run passkey.js.
+	Script bool
+	Nonce  string
+	Body   any
 }
 
 // show sends a page. Nothing was written when it fails.
 func (p *Pages) show(w http.ResponseWriter, status int, name string, v view) error {
 	v.Site, v.Style = p.name(), template.CSS(style) // #nosec: a constant
+	if v.Script {
+		v.Nonce = nonce()
+		w.Header().Set("Content-Security-Policy", p.policy+"; script-src 'nonce-"+v.Nonce+"'")
+	}
 	var page bytes.Buffer
 	if err := p.templates[name].ExecuteTemplate(&page, "layout.html", v); err != nil {
 		return err
@@ -60,6 +68,15 @@ func (p *Pages) show(w http.ResponseWriter, status int, name string, v view) err
 	return nil
 }
 
+// nonce is what lets a script of this page run and no other: whatever else the site
+// serves, a file that somebody has uploaded among it, is no script of a page
+// (Content Security Policy Level 3 section 7.1).
+func nonce() string {
+	var raw [16]byte
+	rand.Read(raw[:]) // never fails: it ends the program instead
+	return base64.RawURLEncoding.EncodeToString(raw[:])
+}
+
 // sendOn leads the browser elsewhere. After a POST it makes that a GET, so that
 // going back does not send the form again. The target is on this site.
 func (p *Pages) sendOn(w http.ResponseWriter, to string) error {
@@ -69,7 +86,8 @@ func (p *Pages) sendOn(w http.ResponseWriter, to string) error {
 	return nil
 }
 
-// guard keeps the page out of frames and caches, and scripts out of the page.
+// guard keeps the page out of frames and caches, and scripts out of the page but for
+// those that it names.
 // What a page has set already stays. There is no Cross-Origin-Opener-Policy: an
 // application may have the user log in in a window that it waits for.
 func (p *Pages) guard(h http.Header) {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 
 	"armature/core/route"
 )
@@ -24,7 +25,7 @@ func (p *Pages) Raw() []*route.Raw {
 			}
 			return p.ServeUpdate(w, r, call.Caller, args.Get)
 		}},
-	}, p.factorMethods()...)
+	}, slices.Concat(p.factorMethods(), p.passkeyMethods())...)
 }
 
 // Routes are the pages, but for that of "/".

@@ -3,7 +3,7 @@
 // and the methods login and logout.
 //
 // A login ends in a session (core/auth) whose id goes into a cookie that scripts
-// cannot read. The pages have no script. Nothing here decides who may do what.
+// cannot read. The pages have no script, but for those that ask for a passkey. Nothing here decides who may do what.
 package web
 
 import (
@@ -43,6 +43,7 @@ type Auth interface {
 	ChangePassword(ctx context.Context, c auth.Change) error
 
 	Factors
+	Passkeys
 }
 
 // Factors is what the pages need of second factors.
@@ -116,9 +117,9 @@ func Forgets(r *http.Request) bool {
 // verbs are those that each page is asked with.
 var verbs = map[string]string{
 	withPath: "POST", social.CallbackPath: "GET, HEAD", accountsPath: "GET, HEAD, POST",
-	LoginPath: "GET, HEAD, POST", codePath: "GET, HEAD, POST", factorPath: "GET, HEAD, POST", forgotPath: "GET, HEAD, POST", ResetPath: "GET, HEAD, POST", changePath: "GET, HEAD, POST", appsPath: "GET, HEAD, POST",
+	LoginPath: "GET, HEAD, POST", codePath: "GET, HEAD, POST", factorPath: "GET, HEAD, POST", passkeysPath: "GET, HEAD, POST", forgotPath: "GET, HEAD, POST", ResetPath: "GET, HEAD, POST", changePath: "GET, HEAD, POST", appsPath: "GET, HEAD, POST",
 	logoutPath: "POST",
-	"/":        "GET, HEAD", homePath: "GET, HEAD", "/favicon.svg": "GET, HEAD", "/favicon.ico": "GET, HEAD",
+	"/":        "GET, HEAD", homePath: "GET, HEAD", scriptPath: "GET, HEAD", "/favicon.svg": "GET, HEAD", "/favicon.ico": "GET, HEAD",
 }
 
 // ServePage serves the page at the request's path, which is one of Routes. Errors:
@@ -149,6 +150,8 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 		return p.serveLogout(w, r)
 	case "/favicon.svg", "/favicon.ico":
 		return serveIcon(w)
+	case scriptPath:
+		return serveScript(w)
 	}
 	if caller.IsGuest() {
 		return p.askToLogin(w, r)
@@ -167,6 +170,8 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 		return p.serveFactor(w, r, caller)
 	case accountsPath:
 		return p.serveAccounts(w, r, caller)
+	case passkeysPath:
+		return p.servePasskeys(w, r, caller)
 	}
 	return p.sendOn(w, homePath)
 }

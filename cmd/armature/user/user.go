@@ -147,7 +147,7 @@ func (g *group) factorsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "reset-factors EMAIL",
 		Short: "Take a user's second factors away, when phone and recovery codes are lost",
-		Long:  "Take a user's second factors, recovery codes and remembered browsers away and end the user's sessions.\nBe sure who asks: from then on the password alone lets in, or where the site or a role demands a\nsecond factor, lets whoever knows it set one up. The Activity Log says that it was done.",
+		Long:  "Take a user's second factors, passkeys, recovery codes and remembered browsers away and end the user's sessions.\nBe sure who asks: from then on the password alone lets in, or where the site or a role demands a\nsecond factor, lets whoever knows it set one up. The Activity Log says that it was done.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return g.WithTenant(cmd.Context(), func(t *tenant.Tenant) error {
