@@ -22,8 +22,9 @@ const (
 )
 
 // patience is how many times as long as its processor time a compilation may take on
-// the clock: there are others for whom it has to wait.
-const patience = 12
+// the clock: there are others for whom it has to wait, and being nicer than they are it
+// gets a twentieth of a processor where four of them want two.
+const patience = 30
 
 // Process compiles in a process of its own: this program, started once more with the
 // given arguments, the limits and a folder behind them. That is to call Child.
