@@ -27,7 +27,7 @@ type Walk struct {
 }
 
 // perCommand is how long a command may take; some of them are compilers.
-const perCommand = 3 * time.Minute
+const perCommand = 10 * time.Minute
 
 // Walk begins a walk. The variables are for the shell beside those every README
 // takes for granted: DATA, the server's folder, and URL, its address.
