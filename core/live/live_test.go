@@ -12,6 +12,7 @@ import (
 	"armature/core/live"
 	"armature/core/sites"
 	"armature/core/sites/sitetest"
+	"armature/core/store/pgbouncer"
 )
 
 type obj = map[string]any
@@ -88,6 +89,32 @@ func TestOfAnotherProcess(t *testing.T) {
 			t.Errorf("told %s", told)
 		}
 	})
+}
+
+// Behind a pooler in transaction mode nobody is notified: what another process changes,
+// and whom it refuses from now on, is found by looking.
+func TestBehindPgBouncer(t *testing.T) {
+	process := live.NewProcess(live.ProcessConfig{})
+	s := sitetest.New(t, pgbouncer.Start(t, sitetest.Postgres(t), pgbouncer.Options{Conns: 4}), func(c *sites.Config) { c.Streams = process })
+	note(t, s)
+	clerk := s.User(t, "clerk@example.com", "Reader")
+	r := follow(t, s.URL, clerk.Authorization, "doctype", "Memo", "fields", `["name"]`)
+	r.round()
+	twin := s.Twin(t)
+	twin.Admin.Post("/api/resource/Memo", obj{"name": "a"}).OK(t)
+	r.wants(`changed Memo/a {"name":"a"}`)
+	twin.Admin.Delete("/api/resource/Memo/a")
+	r.wants("removed Memo/a")
+	settled(t, process)
+	twin.Admin.Post("/api/resource/Memo", obj{"name": "c"}).OK(t)
+	r.wants(`changed Memo/c {"name":"c"}`)
+	last := r.last
+	r.stop()
+	twin.Admin.Post("/api/resource/Memo", obj{"name": "b"}).OK(t)
+	again := followFrom(t, twin.URL, clerk.Authorization, last, "doctype", "Memo", "fields", `["name"]`)
+	again.wants(`changed Memo/b {"name":"b"}` + "\n" + "rows Memo/")
+	s.Admin.Put("/api/resource/User/clerk@example.com", obj{"enabled": 0}).OK(t)
+	again.ends("disabled")
 }
 
 func TestWhatCannotBeFollowed(t *testing.T) {
