@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"armature/core/sites"
 	"armature/core/sites/datafolder"
@@ -171,5 +172,31 @@ func TestPublish(t *testing.T) {
 			t.Errorf("without a version: %s", r.Text)
 		}
 		manager.Post("/api/method/framework.frontend.rollback", map[string]any{}).Fails(t, 417, "ValidationError")
+	})
+}
+
+// TestPublishShared: servers whose folders of published frontends are one folder serve what
+// is published on any of them, and what is taken back is taken back on all.
+func TestPublishShared(t *testing.T) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
+		twin := s.Twin(t) // of the same folder
+		serves := func(c *sitetest.Client, path, want string) {
+			t.Helper()
+			for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+				r := c.Get(path)
+				if strings.HasPrefix(r.Text, want) {
+					return
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("%s: %d %.100s, want %s", path, r.Status, r.Text, want)
+				}
+			}
+		}
+		publishFiles(t, s.Admin, "index.html", "one.html").OK(t)
+		serves(twin.Guest, "/one.html", "published: one.html")
+		publishFiles(t, twin.Admin, "index.html", "two.html").OK(t)
+		serves(s.Guest, "/two.html", "published: two.html")
+		s.Admin.Post("/api/method/framework.frontend.rollback", map[string]any{}).OK(t)
+		serves(twin.Guest, "/one.html", "published: one.html")
 	})
 }
