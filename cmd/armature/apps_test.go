@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"armature/cmd/armature/armaturetest"
@@ -172,5 +173,80 @@ func TestAppVersions(t *testing.T) {
 		armaturetest.Eventually(t, "the first does again", serves("one"))
 		in.Run("plugin", "disable", "acme.shop")
 		armaturetest.Eventually(t, "none does", func() bool { status, _, _ := page(t, s, "GET", "/apps/acme.shop/file.txt", ""); return status == 404 })
+	})
+}
+
+// TestAppLimits: a route that spins or grows is stopped and answered well, the others go on
+// beside it, and its time counts for the plugin's budget and the site's.
+func TestAppLimits(t *testing.T) {
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
+		s := in.Serve()
+		s.Auth = in.Keys("Administrator")
+		in.Drop("greedy/main.ts", `export const manifest = {
+			routes: {"GET /spin": "spin", "GET /grow": "grow", "GET /ok": "ok"},
+			methods: {spin: {allow_guest: true}, grow: {allow_guest: true}, ok: {allow_guest: true}},
+		};
+		export function spin() { for (;;); }
+		export function grow() { const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1)); }
+		export function ok() { respond({ html: "<p>well</p>" }); }`)
+		in.Drop("other/main.ts", `export const manifest = {routes: {"GET /ok": "ok"}, methods: {ok: {allow_guest: true}}};
+		export function ok() { respond({ html: "<p>well</p>" }); }`)
+		get := func(path string) (int, string, http.Header) {
+			t.Helper()
+			return page(t, s, "GET", path, "", "Accept", "application/json")
+		}
+		for _, path := range []string{"/apps/greedy/ok", "/apps/other/ok"} {
+			armaturetest.Eventually(t, path+" is there", func() bool { status, _, _ := get(path); return status == 200 })
+		}
+		for _, path := range []string{"/apps/greedy/spin", "/apps/greedy/grow"} {
+			status, text, h := get(path)
+			if status != 500 || strings.Contains(text, "goroutine") || h.Get("Content-Security-Policy") == "" {
+				t.Errorf("%s: %d %s %v", path, status, text, h)
+			}
+			if status, text, _ := get("/apps/greedy/ok"); status != 200 {
+				t.Errorf("after it: %d %s", status, text)
+			}
+		}
+
+		// Many that spin at a time keep nobody else from an answer.
+		var spins sync.WaitGroup
+		for range 16 {
+			spins.Go(func() {
+				for range 3 {
+					r, err := http.Get(s.URL + "/apps/greedy/spin")
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if r.Body.Close() != nil || r.StatusCode != 500 && r.StatusCode != 503 {
+						t.Errorf("spinning with others: %d", r.StatusCode)
+					}
+				}
+			})
+		}
+		for range 5 {
+			if status, text, _ := get("/apps/other/ok"); status != 200 {
+				t.Errorf("beside those that spin: %d %s", status, text)
+			}
+		}
+		spins.Wait()
+
+		// Each spin is some 100 ms of counted work: the windows are a year, so none ends.
+		in.Run("site", "config", "default", "set", "budgets", `{"plugins": {"greedy": {"limit": 0.15, "window": 31536000}}}`)
+		armaturetest.Eventually(t, "the time of the route is on the plugin's budget", func() bool {
+			get("/apps/greedy/spin")
+			status, text, h := get("/apps/greedy/ok")
+			return status == 429 && strings.Contains(text, "greedy") && h.Get("Retry-After") != "" && h.Get("X-RateLimit-Limit") == "150000"
+		})
+		if status, text, _ := get("/apps/other/ok"); status != 200 {
+			t.Errorf("another plugin's route: %d %s", status, text)
+		}
+		in.Run("site", "config", "default", "set", "budgets", `{}`)
+		in.Run("site", "config", "default", "set", "rate_limit", `{"limit": 0.15, "window": 31536000}`)
+		armaturetest.Eventually(t, "the time of the route is on the site's limit", func() bool {
+			get("/apps/greedy/spin")
+			status, _, h := get("/apps/other/ok")
+			return status == 429 && h.Get("Retry-After") != "" && h.Get("X-RateLimit-Remaining") == "0"
+		})
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -171,5 +172,68 @@ func TestAfterCommit(t *testing.T) {
 			t.Fatalf("%d %v", status, answer)
 		}
 		armaturetest.Eventually(t, "the handler has heard of the deletion", func() bool { return strings.Contains(notes(), "gone ToDo") })
+	})
+}
+
+// TestCopyHasJobs: a copy that comes out of an archive has the jobs that waited, and those
+// that are dead; none of them runs there until somebody resumes it.
+func TestCopyHasJobs(t *testing.T) {
+	armaturetest.EachDatabase(t, func(t *testing.T, in *armaturetest.Installation) {
+		in.Run("site", "new", "default")
+		in.Drop("acme.later.js", `
+			export const manifest = { version: "1", grants: ["enqueue", "resource:ToDo:write"] };
+			export function begin({ text, options }) { return enqueue("acme.later.note", { text }, options) }
+			export function note({ text }) {
+				if (!config("works")) throw new ValidationError("not here");
+				doc.insert("ToDo", { description: text });
+			}
+		`)
+		s := in.Serve()
+		s.Auth = in.Keys("Administrator")
+		armaturetest.Eventually(t, "the plugin can be approved", func() bool {
+			_, _, err := in.Try("", "plugin", "approve", "acme.later", "enqueue")
+			return err == nil
+		})
+		begin := func(text string, options map[string]any) (job string) {
+			t.Helper()
+			armaturetest.Eventually(t, "a job is enqueued", func() bool {
+				job = s.Message("acme.later.begin", map[string]any{"text": text, "options": options})
+				return job != ""
+			})
+			return job
+		}
+		late := begin("late", map[string]any{"delay_s": 3600})
+		failed := begin("failed", map[string]any{"attempts": 1})
+		listed := func(site, state string) string { return in.Run("job", "list", "--site", site, "--state", state) }
+		armaturetest.Eventually(t, "the one that fails is dead", func() bool { return strings.Contains(listed("default", "dead"), failed) })
+		s.Stop()
+
+		file := filepath.Join(t.TempDir(), "site.armature")
+		if _, stderr, err := with(in, "site", "backup", "default", file); err != nil {
+			t.Fatal(stderr)
+		}
+		if _, stderr, err := with(in, "site", "restore", file, "--as", "copy"); err != nil {
+			t.Fatal(stderr)
+		}
+		all := in.Run("job", "list", "--site", "copy")
+		if !strings.Contains(all, late) || !strings.Contains(listed("copy", "dead"), failed) {
+			t.Errorf("the copy has the jobs\n%s", all)
+		}
+		in.Run("site", "config", "copy", "set", "plugins", `{"acme.later": {"works": true}}`)
+		in.Run("site", "config", "copy", "set", "hosts", `["copy.example"]`)
+		in.Run("job", "retry", failed, "--site", "copy")
+		s = in.Serve()
+		armaturetest.Eventually(t, "the copy is served", func() bool {
+			status, _, _ := page(t, s, "GET", "/api/method/ping", "copy.example")
+			return status == http.StatusOK
+		})
+		if done := listed("copy", "done"); strings.Contains(done, failed) {
+			t.Errorf("a job runs on a copy:\n%s", done)
+		}
+		in.Run("site", "resume", "copy")
+		armaturetest.Eventually(t, "once the copy is resumed the job runs", func() bool { return strings.Contains(listed("copy", "done"), failed) })
+		if dead := listed("default", "dead"); !strings.Contains(dead, failed) {
+			t.Errorf("the job of the site itself is not dead any more:\n%s", dead)
+		}
 	})
 }
