@@ -10,6 +10,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -69,7 +70,17 @@ type report struct {
 	skips   int                 // tests
 	failed  []string            // packages
 	skipped map[string][]string // tests, and modules that were left out, by reason
+	took    []duration
 }
+
+// duration is how long a test took, with those inside of it.
+type duration struct {
+	seconds float64
+	test    string
+}
+
+// longest is how many tests are listed by how long they took.
+const longest = 20
 
 // test tests one module, and says what kept it from being tested.
 func (r *report) test(dir string, flags []string) {
@@ -146,6 +157,9 @@ func (m *module) line(line []byte) {
 	case "pass":
 		if e.Test != "" {
 			r.passes++
+			if !strings.Contains(e.Test, "/") {
+				r.took = append(r.took, duration{e.Elapsed, e.Package + " " + e.Test})
+			}
 		} else {
 			fmt.Fprintf(r.out, "ok    %7.2fs  %s\n", e.Elapsed, e.Package)
 		}
@@ -194,6 +208,11 @@ func (r *report) end() int {
 	for reason, tests := range r.skipped {
 		slices.Sort(tests)
 		fmt.Fprintf(r.out, "%d because: %s\n    %s\n", len(tests), reason, strings.Join(tests, "\n    "))
+	}
+	slices.SortFunc(r.took, func(a, b duration) int { return cmp.Compare(b.seconds, a.seconds) })
+	fmt.Fprintln(r.out, "== the longest")
+	for _, d := range r.took[:min(longest, len(r.took))] {
+		fmt.Fprintf(r.out, "%8.2fs  %s\n", d.seconds, d.test)
 	}
 	fmt.Fprintf(r.out, "%d passed, %d failed, %d skipped\n", r.passes, r.fails, r.skips)
 	if len(r.failed) > 0 {
