@@ -44,6 +44,7 @@ type Auth interface {
 
 	Factors
 	Passkeys
+	Sessions
 }
 
 // Factors is what the pages need of second factors.
@@ -117,7 +118,7 @@ func Forgets(r *http.Request) bool {
 // verbs are those that each page is asked with.
 var verbs = map[string]string{
 	withPath: "POST", social.CallbackPath: "GET, HEAD", accountsPath: "GET, HEAD, POST",
-	LoginPath: "GET, HEAD, POST", codePath: "GET, HEAD, POST", factorPath: "GET, HEAD, POST", passkeysPath: "GET, HEAD, POST", forgotPath: "GET, HEAD, POST", ResetPath: "GET, HEAD, POST", changePath: "GET, HEAD, POST", appsPath: "GET, HEAD, POST",
+	LoginPath: "GET, HEAD, POST", codePath: "GET, HEAD, POST", factorPath: "GET, HEAD, POST", passkeysPath: "GET, HEAD, POST", sessionsPath: "GET, HEAD, POST", forgotPath: "GET, HEAD, POST", ResetPath: "GET, HEAD, POST", changePath: "GET, HEAD, POST", appsPath: "GET, HEAD, POST",
 	logoutPath: "POST",
 	"/":        "GET, HEAD", homePath: "GET, HEAD", scriptPath: "GET, HEAD", "/favicon.svg": "GET, HEAD", "/favicon.ico": "GET, HEAD",
 }
@@ -170,6 +171,8 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 		return p.serveFactor(w, r, caller)
 	case accountsPath:
 		return p.serveAccounts(w, r, caller)
+	case sessionsPath:
+		return p.serveSessions(w, r, caller)
 	case passkeysPath:
 		return p.servePasskeys(w, r, caller)
 	}
