@@ -44,6 +44,10 @@ type Service struct {
 	failures    *tally // wrong passwords, by user and by address
 	resets      resets
 	factors     factors
+	signUps     *doctype.DocType // keys of letters by which users come
+	documents   func() *document.Service
+	mayInvite   func() error
+	invite      func(*SignUp)
 	strangers   strangers
 }
 
@@ -72,6 +76,12 @@ type Config struct {
 	// renamed, or has another password: what was given out in the user's name ends.
 	// nil: nobody needs to know.
 	Ended func(ctx context.Context, tx document.Tx, by *identity.Caller, user string) error
+	// Documents is the door at which users are made who sign up; nil: nobody does.
+	Documents func() *document.Service
+	// MayInvite is why no letter with an invitation can be sent, and Invite sends one;
+	// nil: nobody is invited.
+	MayInvite func() error
+	Invite    func(*SignUp)
 	// Clock tells how old a copy is; nil: the system's clock.
 	Clock func() time.Time
 }
@@ -106,6 +116,7 @@ func New(c Config) *Service {
 	s.resets = resets{dt: t.resets, wishes: &tally{s: s, dt: t.wishes, lasts: func() time.Duration { return resetEvery }}}
 	s.factors = factors{dt: t.factors, recovery: t.recovery, browsers: t.browsers, passkeys: t.passkeys, spent: t.spent,
 		wrong: &tally{s: s, dt: t.codes, lasts: func() time.Duration { return codeEvery }}}
+	s.signUps, s.documents, s.mayInvite, s.invite = t.signUps, c.Documents, c.MayInvite, c.Invite
 	s.header = header{"token": s.token, "basic": s.basic}
 	for name, scheme := range c.Schemes {
 		s.header[name] = scheme

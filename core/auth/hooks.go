@@ -22,7 +22,7 @@ type hooks struct{ s *Service }
 // Handles covers the documents a Caller is made of.
 func (hooks) Handles(typeName string) bool {
 	switch typeName {
-	case "User", "Role", "User Permission", "DocShare", doctype.DocTypeName, sessionName, pluginName:
+	case "User", invitationName, "Role", "User Permission", "DocShare", doctype.DocTypeName, sessionName, pluginName:
 		return true
 	}
 	return false
@@ -31,6 +31,9 @@ func (hooks) Handles(typeName string) bool {
 func (hooks) RunsPlugins(string) bool { return false }
 
 func (h hooks) Run(ctx context.Context, ev *document.Event) error {
+	if ev.Doc.Type.Name == invitationName {
+		return h.invitation(ctx, ev)
+	}
 	switch ev.Name {
 	case document.OnUpdate, document.AfterDelete, document.AfterRename: // an insert is an update as well
 		if err := checkNames(ev); err != nil {
@@ -110,7 +113,8 @@ func (h hooks) validateUser(ctx context.Context, ev *document.Event) error {
 	}
 	// Credentials are only ever set by GenerateKeys and SetPassword: who could put
 	// a hash here could choose somebody's secret.
-	for _, field := range []string{"api_key", "api_secret", "password_hash"} {
+	// Nor is an address verified by saying so.
+	for _, field := range []string{"api_key", "api_secret", "password_hash", "email_verified"} {
 		if ev.Before == nil {
 			user.Put(field, nil)
 		} else {

@@ -97,13 +97,19 @@ func (s *Service) StartReset(ctx context.Context, typed string, from Remote) (*R
 	if err != nil || found.name == "" || found.name == identity.Administrator || !found.enabled || strings.HasSuffix(found.name, pluginDomain) {
 		return nil, err
 	}
-	return s.NewReset(ctx, found.name, from)
+	return s.newReset(ctx, found.name, from, true)
 }
 
 // NewReset makes a key for any user, for whoever may set the user's password
 // anyway: the command line. Errors: Missing; Validation for Guest and a disabled
 // user.
 func (s *Service) NewReset(ctx context.Context, user string, from Remote) (*Reset, error) {
+	return s.newReset(ctx, user, from, false)
+}
+
+// newReset makes a key; mailed says that it goes to the user's address and nowhere else,
+// so that whoever uses it has shown that the address is theirs.
+func (s *Service) newReset(ctx context.Context, user string, from Remote, mailed bool) (*Reset, error) {
 	reset := &Reset{Key: random(resetBytes), Lives: s.resetLife()}
 	err := s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error {
 		doc, err := s.read(ctx, tx, user, true)
@@ -118,7 +124,7 @@ func (s *Service) NewReset(ctx context.Context, user string, from Remote) (*Rese
 		}
 		reset.User, reset.FullName, reset.Email = doc.Name(), doc.Text("full_name"), doc.Text("email")
 		err = s.insert(ctx, tx, s.resets.dt, s.hashReset(reset.Key), reset.User, map[string]any{
-			"user": reset.User, "expires": s.now().Add(reset.Lives).Unix(),
+			"user": reset.User, "expires": s.now().Add(reset.Lives).Unix(), "mailed": check(mailed),
 		})
 		if err != nil {
 			return err
@@ -201,6 +207,10 @@ func (s *Service) FinishReset(ctx context.Context, key, password string, from Re
 			return err
 		}
 		// Of two who hold the link, the one whose delete finds the row has it.
+		row, err := tx.Get(ctx, s.catalog.Schema(), s.resets.dt, s.hashReset(key), true)
+		if err != nil {
+			return err
+		}
 		ok, err := tx.Delete(ctx, s.catalog.Schema(), s.resets.dt, s.hashReset(key))
 		if err != nil {
 			return err
@@ -215,6 +225,11 @@ func (s *Service) FinishReset(ctx context.Context, key, password string, from Re
 		self := &identity.Caller{User: user}
 		if err := s.putPassword(ctx, tx, self, doc, hash, from); err != nil {
 			return err
+		}
+		if row.Bool("mailed") {
+			if err := s.verifyEmail(ctx, tx, doc); err != nil {
+				return err
+			}
 		}
 		if err := s.EndSessions(ctx, tx, user); err != nil {
 			return err

@@ -22,7 +22,7 @@ const (
 // it at once.
 func (s *Service) Sweep(ctx context.Context) error {
 	for _, sweep := range []func(context.Context, document.Tx) error{
-		s.sweepSessions, s.failures.sweep, s.resets.wishes.sweep, s.sweepResets, s.factors.wrong.sweep, s.sweepBrowsers, s.sweepChallenges,
+		s.sweepSessions, s.failures.sweep, s.resets.wishes.sweep, s.sweepResets, s.factors.wrong.sweep, s.sweepBrowsers, s.sweepChallenges, s.sweepSignUps,
 	} {
 		if err := s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error { return sweep(ctx, tx) }); err != nil {
 			return err

@@ -45,19 +45,21 @@ func newTally(name, table string) *doctype.DocType {
 // so that no request can name them. Whoever opens a site makes them.
 func Tables() []*doctype.DocType {
 	t := tables()
-	return []*doctype.DocType{t.failures, t.resets, t.wishes, t.factors, t.recovery, t.browsers, t.codes, t.passkeys, t.spent}
+	return []*doctype.DocType{t.failures, t.resets, t.wishes, t.factors, t.recovery, t.browsers, t.codes, t.passkeys, t.spent, t.signUps}
 }
 
 // tables are the same for every site.
-var tables = sync.OnceValue(func() (t struct{ failures, resets, wishes, factors, recovery, browsers, codes, passkeys, spent *doctype.DocType }) {
+var tables = sync.OnceValue(func() (t struct{ failures, resets, wishes, factors, recovery, browsers, codes, passkeys, spent, signUps *doctype.DocType }) {
 	t.failures = newTally("Login Failure", "armature_login_failure")
 	t.resets = private("Password Reset", "armature_password_reset", []doctype.FieldDefinition{
 		{Name: "user", Type: "Data", Indexed: 1},
 		{Name: "expires", Type: "Int", Indexed: 1}, // seconds
+		{Name: "mailed", Type: "Check"},            // to the user's address, which whoever has it can read
 	})
 	t.wishes = newTally("Password Reset Wish", "armature_password_reset_wish")
 	t.factors, t.recovery, t.browsers = factorTables()
 	t.passkeys, t.spent = passkeyTables()
+	t.signUps = signUpTable()
 	t.codes = newTally("Wrong Code", "armature_wrong_code")
 	return t
 })

@@ -12,7 +12,7 @@ var reserved = func() map[string]bool {
 
 		"API Key", "Authentication Factor", "Dead Letter", "Device Authorization", "Email Account", "Email Queue",
 		"Job", "Job Schedule", "Notification", "Passkey", "Recovery Code", "Saved View", "Service Account",
-		"Site Usage", "User Invitation", "Webhook Attempt", "Webhook Field",
+		"Site Usage", "Webhook Attempt", "Webhook Field",
 	} {
 		all[strings.ToLower(name)] = true
 	}

@@ -33,5 +33,6 @@ func Numbered() []Migration {
 		// Binaries before it let in by the password alone who has no factor but a passkey:
 		// while both serve a site, nobody should rely on one.
 		{Number: 17, Title: "passkeys", Reader: 4},
+		{Number: 18, Title: "people sign up and are invited, and addresses are verified", Reader: 4},
 	}
 }

@@ -113,7 +113,7 @@ func (s *Service) openidConfiguration(ctx context.Context, base string) (any, er
 	m.openidMetadata = &openidMetadata{
 		EndSession: base + "/api/method/" + Prefix + "end_session",
 		Claims: []string{"aud", "iss", "sub", "iat", "exp", "at_hash", "nonce", "auth_time", "amr", "acr", "name", "given_name", "family_name",
-			"email", "picture", "roles"},
+			"email", "email_verified", "picture", "roles"},
 		Prompts: []string{"none", "login", "consent", "select_account"},
 		Classes: []string{twoFactors, oneFactor},
 	}

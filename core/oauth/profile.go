@@ -16,6 +16,7 @@ type profile struct {
 	Given   *string  `json:"given_name"`
 	Family  *string  `json:"family_name"`
 	Email   string   `json:"email"`
+	Checked bool     `json:"email_verified"` // a letter to the address was answered
 	Picture *string  `json:"picture"`
 	Roles   []string `json:"roles"`
 }
@@ -52,7 +53,7 @@ func (s *Service) readProfile(ctx context.Context, user string) (*profile, error
 	}
 	p := &profile{
 		Name: doc.Text("full_name"), Given: optional(doc.Text("first_name")), Family: optional(doc.Text("last_name")),
-		Email: doc.Text("email"), Picture: optional(doc.Text("user_image")), Roles: caller.Roles,
+		Email: doc.Text("email"), Checked: doc.Type.Field("email_verified") != nil && doc.Bool("email_verified"), Picture: optional(doc.Text("user_image")), Roles: caller.Roles,
 	}
 	if p.Subject, err = s.c.Auth.Subject(ctx, user); err != nil {
 		return nil, err

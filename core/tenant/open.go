@@ -109,7 +109,8 @@ func (t *Tenant) openPeople() {
 	t.Auth = auth.New(auth.Config{
 		Store: t.Store, Catalog: t.catalog, Secret: t.Site.Secret, Now: t.Site.Now, Hasher: t.c.Hasher,
 		Setting: t.setting, Origins: t.origins, TrustsOrigin: func(origin string) bool { return t.Site.Config().TrustsOrigin(origin) },
-		Schemes: map[string]auth.Scheme{"bearer": t.bearer}, Ended: t.endUser,
+		Schemes: map[string]auth.Scheme{"bearer": t.bearer}, Ended: t.endUser, Documents: t.documents,
+		MayInvite: func() error { return t.resets.MayInvite() }, Invite: func(up *auth.SignUp) { t.resets.Invite(up) },
 	})
 	t.resets = resetmail.New(resetmail.Config{
 		Auth: t.Auth, Server: t.mailServer, Roots: t.c.MailRoots, Outgoing: t.Outgoing, Origin: t.address.For, Logger: t.log,
@@ -120,7 +121,7 @@ func (t *Tenant) openPeople() {
 	})
 	t.web = web.New(web.Config{
 		Social: t.Social,
-		Auth:   t.Auth, Name: t.address.Name, Now: t.Site.Now, AskReset: t.resets.Ask,
+		Auth:   t.Auth, Name: t.address.Name, Now: t.Site.Now, AskReset: t.resets.Ask, AskSignUp: t.resets.AskSignUp,
 		LogoutByGet:  func() bool { value := string(t.setting("logout_by_get")); return value == "true" || value == "1" },
 		Applications: func() web.Applications { return t.OAuth },
 	})

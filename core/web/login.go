@@ -22,6 +22,7 @@ type loginView struct {
 	Asker    *askerView
 	Others   []social.Button // ways in beside the password
 	Passkey  *askView        // nil: nobody here has one
+	SignUp   bool            // whoever is no user may become one
 }
 
 // askerView is the application for which somebody logs in.
@@ -90,6 +91,8 @@ func loginNote(q url.Values, expired bool) string {
 	switch {
 	case q.Get("logged-out") == "1":
 		return "You are logged out."
+	case q.Get("signed-up") == "1":
+		return "Your account is made. Log in with it."
 	case q.Get("waited") == "1":
 		return "The login took too long. Log in again."
 	case q.Get("password") == "changed":
@@ -146,6 +149,7 @@ func (p *Pages) refuseLogin(w http.ResponseWriter, r *http.Request, v loginView,
 // showLogin says in the title that something went wrong: a reader of the screen
 // hears that first.
 func (p *Pages) showLogin(w http.ResponseWriter, r *http.Request, status int, v loginView) (err error) {
+	v.SignUp = p.auth.SignsUp()
 	if v.Others, err = p.social.Buttons(r.Context()); err != nil {
 		return err
 	}

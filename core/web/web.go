@@ -42,6 +42,10 @@ type Auth interface {
 	FinishReset(ctx context.Context, key, password string, from auth.Remote) (user string, err error)
 	ChangePassword(ctx context.Context, c auth.Change) error
 
+	SignsUp() bool
+	CheckSignUp(ctx context.Context, key string) (*auth.SignUp, error)
+	FinishSignUp(ctx context.Context, n auth.Newcomer) (user string, err error)
+
 	Factors
 	Passkeys
 	Sessions
@@ -84,6 +88,8 @@ type Config struct {
 	// AskReset takes the wish of whoever made the request for a link to reset the
 	// password of the user typed in. It tells nothing of whether there is one.
 	AskReset func(ctx context.Context, r *http.Request, typed string) error
+	// AskSignUp does the same for a letter by which somebody becomes a user.
+	AskSignUp func(ctx context.Context, r *http.Request, typed string) error
 }
 
 // Pages serves the pages of one site.
@@ -93,6 +99,7 @@ type Pages struct {
 	now          func() time.Time
 	logoutByGet  func() bool
 	ask          func(ctx context.Context, r *http.Request, typed string) error
+	signUp       func(ctx context.Context, r *http.Request, typed string) error
 	applications func() Applications
 	social       Social
 	templates    templates
@@ -102,7 +109,7 @@ type Pages struct {
 // New makes the pages of a site.
 func New(c Config) *Pages {
 	return &Pages{
-		auth: c.Auth, name: c.Name, now: c.Now, logoutByGet: c.LogoutByGet, ask: c.AskReset, applications: c.Applications, social: c.Social,
+		auth: c.Auth, name: c.Name, now: c.Now, logoutByGet: c.LogoutByGet, ask: c.AskReset, signUp: c.AskSignUp, applications: c.Applications, social: c.Social,
 		templates: parseTemplates(), policy: contentPolicy(),
 	}
 }
@@ -112,11 +119,12 @@ func New(c Config) *Pages {
 // wrong key must not stand in its way.
 func Forgets(r *http.Request) bool {
 	path := r.URL.Path
-	return r.Method == http.MethodPost && (path == LoginPath || path == codePath || path == forgotPath || path == ResetPath || path == withPath)
+	return r.Method == http.MethodPost && (path == LoginPath || path == codePath || path == forgotPath || path == ResetPath || path == withPath || path == signUpPath || path == NewcomerPath)
 }
 
 // verbs are those that each page is asked with.
 var verbs = map[string]string{
+	signUpPath: "GET, HEAD, POST", NewcomerPath: "GET, HEAD, POST",
 	withPath: "POST", social.CallbackPath: "GET, HEAD", accountsPath: "GET, HEAD, POST",
 	LoginPath: "GET, HEAD, POST", codePath: "GET, HEAD, POST", factorPath: "GET, HEAD, POST", passkeysPath: "GET, HEAD, POST", sessionsPath: "GET, HEAD, POST", forgotPath: "GET, HEAD, POST", ResetPath: "GET, HEAD, POST", changePath: "GET, HEAD, POST", appsPath: "GET, HEAD, POST",
 	logoutPath: "POST",
@@ -139,6 +147,10 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 		return p.serveLogin(w, r, caller)
 	case codePath:
 		return p.serveCode(w, r)
+	case signUpPath:
+		return p.serveSignUp(w, r)
+	case NewcomerPath:
+		return p.serveNewcomer(w, r)
 	case withPath:
 		return p.serveWith(w, r)
 	case social.CallbackPath:

@@ -16,14 +16,30 @@ func Link(r *auth.Reset, site string) string {
 	return site + web.ResetPath + "?key=" + url.QueryEscape(r.Key)
 }
 
-func letter(r *auth.Reset, site string) mail.Letter {
-	return mail.Letter{
+func letter(r *auth.Reset, site string) *mail.Letter {
+	return &mail.Letter{
 		To: r.Email, Name: r.FullName, Subject: "Reset your password",
 		Text: fmt.Sprintf("Hello %s,\n\nsomebody asked to reset the password of %s on %s.\n"+
 			"To choose a new password, open this link within %s:\n\n%s\n\n"+
 			"It works once. If it was not you who asked, leave it alone: nothing has changed.\n",
 			r.FullName, r.User, site, hours(r.Lives), Link(r, site)),
 	}
+}
+
+// signUpLetter leads to where somebody becomes a user, or says that they are one. It has
+// nothing in it that whoever asked could have written but the address.
+func signUpLetter(up *auth.SignUp, site string) *mail.Letter {
+	if up.Known {
+		return &mail.Letter{To: up.Email, Subject: "Your account", Text: fmt.Sprintf("Hello,\n\nsomebody asked for an account for %s on %s. There is one already: log in at\n\n%s\n\n"+
+			"or ask there for another password. If it was not you who asked, leave it alone: nothing has changed.\n", up.Email, site, site+web.LoginPath)}
+	}
+	link := site + web.NewcomerPath + "?key=" + url.QueryEscape(up.Key)
+	why := "somebody asked for an account for " + up.Email + " on " + site + "."
+	if up.By != "" {
+		why = up.By + " has invited you to " + site + "."
+	}
+	return &mail.Letter{To: up.Email, Name: up.First, Subject: "Make your account", Text: fmt.Sprintf("Hello,\n\n%s\nTo choose a password, open this link within %s:\n\n%s\n\n"+
+		"It works once. If you want no account, leave it alone: without the link there is none.\n", why, hours(up.Lives), link)}
 }
 
 // hours is a length of time as a person says it.

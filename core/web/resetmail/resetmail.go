@@ -1,4 +1,5 @@
-// Package resetmail mails links by which a user sets another password.
+// Package resetmail mails links by which a user sets another password, and by which
+// somebody becomes a user.
 package resetmail
 
 import (
@@ -46,12 +47,11 @@ type Service struct {
 // New makes the service of a site.
 func New(c Config) *Service { return &Service{c: c, asked: make(chan wish, maxWaiting)} }
 
-// wish is a reset that somebody asked for. Whether there is such a user is looked
-// up after the answer, so neither the answer nor its time tells.
+// wish is a letter that somebody asked for. Whether there is such a user is looked up
+// after the answer, by write, so neither the answer nor its time tells.
 type wish struct {
-	typed string
-	from  auth.Remote
 	site  string // origin of the links
+	write func(ctx context.Context, site string) (*mail.Letter, error)
 }
 
 // Ask takes the wish for a reset. Errors: those of auth.Service.AskReset;
@@ -61,8 +61,56 @@ func (s *Service) Ask(ctx context.Context, r *http.Request, typed string) error 
 	if err := s.c.Auth.AskReset(ctx, typed, from); err != nil {
 		return err
 	}
+	return s.put(wish{s.c.Origin(r.Host), func(ctx context.Context, site string) (*mail.Letter, error) {
+		reset, err := s.c.Auth.StartReset(ctx, typed, from)
+		if err != nil || reset == nil {
+			return nil, err
+		}
+		return letter(reset, site), nil
+	}})
+}
+
+// AskSignUp takes somebody's wish to become a user. Errors: those of
+// auth.Service.AskSignUp; Unavailable when too many wait.
+func (s *Service) AskSignUp(ctx context.Context, r *http.Request, typed string) error {
+	if err := s.c.Auth.AskSignUp(ctx, typed, web.Remote(r.RemoteAddr, r.Header)); err != nil {
+		return err
+	}
+	return s.put(wish{s.c.Origin(r.Host), func(ctx context.Context, site string) (*mail.Letter, error) {
+		up, err := s.c.Auth.StartSignUp(ctx, typed)
+		if err != nil {
+			return nil, err
+		}
+		return signUpLetter(up, site), nil
+	}})
+}
+
+// MayInvite is why an invitation would not be sent. Errors: Validation.
+func (s *Service) MayInvite() error {
+	server, err := s.c.Server()
+	switch {
+	case err != nil:
+		return err
+	case server == nil:
+		return fault.Invalid("", "The site's configuration has no mail server: armature site mail sets it")
+	case s.c.Origin("") == "":
+		return fault.Invalid("", "The site's configuration has neither host_name nor hosts, and the letter could not say where the site is")
+	}
+	return s.c.Outgoing()
+}
+
+// Invite sends an invitation that is committed. Where too many letters wait it is not
+// sent, and logged.
+func (s *Service) Invite(up *auth.SignUp) {
+	err := s.put(wish{s.c.Origin(""), func(_ context.Context, site string) (*mail.Letter, error) { return signUpLetter(up, site), nil }})
+	if err != nil {
+		s.c.Logger.Warn("an invitation was not sent", "error", err)
+	}
+}
+
+func (s *Service) put(w wish) error {
 	select {
-	case s.asked <- wish{typed, from, s.c.Origin(r.Host)}:
+	case s.asked <- w:
 		return nil
 	default:
 		return fault.New(fault.Unavailable, "", "Too many mails are waiting; try again in a minute")
@@ -86,7 +134,7 @@ func (s *Service) answer(ctx context.Context, w wish) {
 	ctx, stop := context.WithTimeout(ctx, sendTime)
 	defer stop()
 	if err := s.send(ctx, w); err != nil && ctx.Err() == nil {
-		s.c.Logger.Warn("a link to reset a password was asked for and not sent", "error", err)
+		s.c.Logger.Warn("a letter with a link was asked for and not sent", "error", err)
 	}
 }
 
@@ -104,9 +152,9 @@ func (s *Service) send(ctx context.Context, w wish) error {
 	case w.site == "":
 		return errors.New("the site's configuration has neither host_name nor hosts, and a link may not lead where the request says")
 	}
-	reset, err := s.c.Auth.StartReset(ctx, w.typed, w.from)
-	if err != nil || reset == nil {
+	l, err := w.write(ctx, w.site)
+	if err != nil || l == nil {
 		return err
 	}
-	return (&mail.Sender{Server: *server, Roots: s.c.Roots}).Send(ctx, letter(reset, w.site))
+	return (&mail.Sender{Server: *server, Roots: s.c.Roots}).Send(ctx, *l)
 }
