@@ -6,6 +6,7 @@ import (
 
 	"armature/core/fault"
 	"armature/core/method"
+	"armature/core/ratelimit"
 	"armature/core/route"
 )
 
@@ -40,6 +41,14 @@ func (x *exchange) call() *route.Call {
 
 // Names implements route.Exchange.
 func (x *exchange) Names(user string) { x.named = user }
+
+// Admit implements route.Exchange.
+func (x *exchange) Admit(path, verb string, argument func(name string) string) error {
+	x.light()
+	return x.budget.AdmitMethod(x.ctx, x.w.Header(), ratelimit.Subject{
+		User: x.caller.User, Client: x.caller.Client, Method: path, Verb: verb, IP: x.address(), Argument: argument,
+	})
+}
 
 // Args implements route.Exchange.
 func (x *exchange) Args() (method.Args, error) {

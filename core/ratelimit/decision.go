@@ -16,7 +16,7 @@ type Decision struct {
 	refused bool
 	ended   bool
 
-	charges [4]charge // site, user, client, method
+	charges [5]charge // site, user, client, method, and a method called by another way
 	n       int
 	values  headerValues
 }
@@ -69,6 +69,21 @@ func (d *Decision) Admit(ctx context.Context, h http.Header, s Subject) error {
 		}
 	}
 	if b, ok := d.plan.methods.find(s.Method); ok {
+		if err := d.enter(h, d.look(ctx, b, ""), "The method has used up its processing time"); err != nil {
+			return err
+		}
+	}
+	return d.countCall(ctx, h, s)
+}
+
+// AdmitMethod asks the budget of a method that a request calls beside what it was
+// admitted for, and counts the call where calls are limited. It is for one such method
+// of a request. Errors are those of Admit.
+func (d *Decision) AdmitMethod(ctx context.Context, h http.Header, s Subject) error {
+	if d == nil {
+		return nil
+	}
+	if b, ok := d.plan.methods.find(s.Method); ok && d.n < len(d.charges) {
 		if err := d.enter(h, d.look(ctx, b, ""), "The method has used up its processing time"); err != nil {
 			return err
 		}

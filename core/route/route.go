@@ -56,6 +56,10 @@ type Exchange interface {
 	// Names says to the access log whom the handler found the request to be from,
 	// where it reads credentials itself. Nothing else looks at it.
 	Names(user string)
+	// Admit asks the budget and the limits of a method that the request calls by another
+	// way than its path. argument is a named argument of that call. Errors:
+	// TooManyRequests. It is asked once for each request.
+	Admit(path, verb string, argument func(name string) string) error
 }
 
 // Args reads the arguments of the request as any method gets them. It consumes
