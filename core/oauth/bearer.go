@@ -42,6 +42,9 @@ func (s *Service) Bearer(ctx context.Context, r *http.Request, token string) (*i
 	if len(t.resources) > 0 && !within(t.resources, s.c.Base(r), r.URL.EscapedPath()) {
 		return nil, elsewhere
 	}
+	if p := s.part(r.URL.Path); p != nil && !names(t.resources, s.c.Base(r), p.Path) {
+		return nil, elsewhere
+	}
 	return t.caller, nil
 }
 

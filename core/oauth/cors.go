@@ -37,7 +37,7 @@ func (s *Service) AllowOrigin(h http.Header, r *http.Request, path string) {
 // open reports whether a page of the origin may call what the request asks for.
 func (s *Service) open(r *http.Request, path, origin string) bool {
 	if path == "" {
-		return isMetadata(r.URL.Path)
+		return s.isMetadata(r.URL.Path)
 	}
 	switch name := strings.TrimPrefix(path, Prefix); name {
 	case "get_token", "revoke_token", "introspect_token", "openid_profile", "register_client":

@@ -126,7 +126,11 @@ func (s *Service) resourceMetadata(ctx context.Context, base string) (any, error
 	if err != nil || !set.showResource {
 		return nil, err
 	}
-	m := struct {
+	return s.describeResource(set, base, "", s.describe(set, base).Scopes), nil
+}
+
+func (s *Service) describeResource(set *settings, base, path string, scopes []string) any {
+	return struct {
 		Resource      string   `json:"resource"`
 		Servers       []string `json:"authorization_servers"`
 		Methods       []string `json:"bearer_methods_supported"`
@@ -136,10 +140,9 @@ func (s *Service) resourceMetadata(ctx context.Context, base string) (any, error
 		Policy        string   `json:"resource_policy_uri,omitempty"`
 		Terms         string   `json:"resource_tos_uri,omitempty"`
 	}{
-		base, []string{base}, []string{"header"}, s.describe(set, base).Scopes,
+		base + path, []string{base}, []string{"header"}, scopes,
 		set.resource[0], set.resource[1], set.resource[2], set.resource[3],
 	}
-	return m, nil
 }
 
 // keySet is the public keys (RFC 7517 section 5), those that sign soon included.
@@ -167,6 +170,9 @@ func (s *Service) ResourceMetadata(r *http.Request) string {
 	set, err := s.settings(r.Context())
 	if err != nil || !set.showResource {
 		return ""
+	}
+	if p := s.part(r.URL.Path); p != nil {
+		return s.c.Base(r) + resourcePath + p.Path
 	}
 	return s.c.Base(r) + resourcePath
 }

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"net/http"
+	"strings"
 
 	"armature/core/route"
 )
@@ -48,15 +49,20 @@ func (s *Service) Pages() (all []route.Page) {
 }
 
 func (s *Service) wellKnown() map[string]Endpoint {
-	return map[string]Endpoint{
+	all := map[string]Endpoint{
 		openidPath:   s.metadata(s.openidConfiguration),
 		serverPath:   s.metadata(s.serverMetadata),
 		resourcePath: s.metadata(s.resourceMetadata),
 		keysPath:     s.metadata(s.keySet),
 	}
+	for i := range s.c.Parts {
+		all[resourcePath+s.c.Parts[i].Path] = s.metadata(s.partMetadata(&s.c.Parts[i]))
+	}
+	return all
 }
 
 // isMetadata reports whether a path is one of Pages, at no cost for other requests.
-func isMetadata(path string) bool {
-	return path == openidPath || path == serverPath || path == resourcePath || path == keysPath
+func (s *Service) isMetadata(path string) bool {
+	part, ok := strings.CutPrefix(path, resourcePath)
+	return path == openidPath || path == serverPath || path == resourcePath || path == keysPath || ok && s.part(part) != nil
 }

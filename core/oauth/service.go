@@ -51,6 +51,9 @@ type Config struct {
 	// an hour with a TooManyRequests fault; nil: no limit.
 	Count func(ctx context.Context, limit int64, address string) error
 
+	// Parts are those of the site that only take tokens which were asked for naming them.
+	Parts []Part
+
 	Logger *slog.Logger // nil: nothing is logged
 }
 
