@@ -9,10 +9,10 @@ import (
 // browsers always show them (Fetch standard, "CORS-safelisted response-header name").
 const exposed = "ETag, Retry-After, WWW-Authenticate, X-Framework-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Used, X-Request-Id"
 
-// isFile reports whether a path is an uploaded file's. The other pages ask a person,
+// isFile reports whether a path is an uploaded file's, or that of agents. The other pages ask a person,
 // and what they show is for no script of another origin.
 func isFile(path string) bool {
-	return strings.HasPrefix(path, "/files/") || strings.HasPrefix(path, "/private/files/")
+	return path == agents || strings.HasPrefix(path, "/files/") || strings.HasPrefix(path, "/private/files/")
 }
 
 // allowOrigin lets scripts of the origins that the site names read the answer

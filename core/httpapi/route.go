@@ -9,6 +9,13 @@ import (
 	"armature/core/fault"
 )
 
+// agents is where the MCP server is, and agentsMethod the name by which budgets and
+// limits on calls know it: it is one endpoint, whatever is asked for there.
+const (
+	agents       = "/mcp"
+	agentsMethod = "mcp"
+)
+
 // kind is what a path leads to.
 type kind uint8
 
@@ -126,6 +133,9 @@ func (x *exchange) handler() (func() error, error) {
 		return x.live()
 	case noAPI:
 		return nil, errNoRoute
+	}
+	if x.r.URL.Path == agents {
+		x.path = agentsMethod
 	}
 	if x.route.kind == page && x.r.URL.Path == "/" {
 		if x.r.ContentLength < 0 || x.r.ContentLength > x.maxBody() {

@@ -38,6 +38,8 @@ type Config struct {
 	pluginLimits   PluginLimits
 	quotas         Quotas
 	mailPerDay     int64
+	noMCP          bool
+	mcpTools       []string
 	recordFailed   bool
 	liveReload     bool
 	appsHost       string

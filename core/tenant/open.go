@@ -13,6 +13,7 @@ import (
 	"armature/core/doctypes"
 	"armature/core/document"
 	"armature/core/identity"
+	"armature/core/mcp"
 	"armature/core/oauth"
 	"armature/core/ratelimit"
 	"armature/core/share"
@@ -128,7 +129,8 @@ func (t *Tenant) openPeople() {
 	t.OAuth = oauth.New(oauth.Config{
 		Store: t.Store, Catalog: t.catalog, Documents: t.documents, Secret: t.Site.Secret,
 		Now: t.Site.Now, Auth: t.Auth, Pages: t.web, Name: t.address.Name, Base: t.address.Base, Logger: t.log,
-		Apps: t.apps, Ours: t.address.Ours, Egress: t.c.Egress, PrivateHosts: func() []string { return t.Site.Config().PrivateHosts() },
+		Parts: []oauth.Part{{Path: mcp.Path, On: func() bool { return t.Site.Config().MCP() }, Scopes: mcp.Scopes()}},
+		Apps:  t.apps, Ours: t.address.Ours, Egress: t.c.Egress, PrivateHosts: func() []string { return t.Site.Config().PrivateHosts() },
 		Remote: func(r *http.Request) auth.Remote { return web.Remote(r.RemoteAddr, r.Header) },
 		Count: func(ctx context.Context, limit int64, address string) error {
 			return t.limiter.Count(ctx, ratelimit.CallLimit{Limit: limit, Period: time.Hour}, oauth.Prefix+"register_client", address)

@@ -2,6 +2,7 @@ package tenant
 
 import (
 	"net/http"
+	"slices"
 
 	"armature/core/apps"
 	"armature/core/docs/explorer"
@@ -9,6 +10,7 @@ import (
 	"armature/core/fault"
 	"armature/core/file"
 	"armature/core/httpapi"
+	"armature/core/mcp"
 	"armature/core/method"
 	"armature/core/metrics"
 	"armature/core/public"
@@ -36,7 +38,17 @@ func (t *Tenant) register() (err error) {
 	t.routes.AddFound(file.Taking(t.frontends, t.Methods))
 	apiPage := explorer.New(explorer.Config{Name: t.address.Name, Token: t.Auth.CSRFToken})
 	handbook := guide.New(guide.Config{Name: t.address.Name})
-	for _, pages := range [][]route.Page{t.web.Routes(), apiPage.Pages(), handbook.Pages(), t.OAuth.Pages(), t.Files.Pages()} {
+	agents := mcp.New(mcp.Config{
+		Store: t.Store, Documents: t.Documents, Methods: t.Methods, Files: t.Files,
+		On:    func() bool { return t.Site.Config().MCP() },
+		Named: func() []string { return t.Site.Config().MCPTools() },
+		Name:  t.address.Name, Version: t.c.Version, Metadata: t.OAuth.ResourceMetadata, Base: t.address.Base,
+		Admits: func(r *http.Request, origin string) bool {
+			return origin == t.address.Base(r) || slices.Contains(t.Site.Config().Origins(), "*") || t.Site.Config().TrustsOrigin(origin)
+		},
+		Logger: t.log,
+	})
+	for _, pages := range [][]route.Page{t.web.Routes(), agents.Pages(), apiPage.Pages(), handbook.Pages(), t.OAuth.Pages(), t.Files.Pages()} {
 		if err := t.routes.AddPages(pages...); err != nil {
 			return err
 		}
