@@ -70,6 +70,7 @@ func (h *Hasher) hash(password string) (hash string) {
 func (h *Hasher) wait(ctx context.Context, site *Service) error {
 	patient, late := context.WithTimeout(ctx, hashingWait)
 	defer late()
+	defer fair.Pause(ctx).Resume(ctx)
 	if err := h.turns.Take(patient, site); err != nil {
 		if ctx.Err() != nil {
 			return fault.From(ctx.Err())

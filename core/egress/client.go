@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"armature/core/fair"
 	"armature/core/fault"
 	"armature/core/trace"
 )
@@ -151,6 +152,7 @@ func (c *Client) send(ctx context.Context, p *Policy, h *hop) (*http.Response, e
 	if p.Private.has(h.target) {
 		transport = c.private
 	}
+	defer fair.Pause(ctx).Resume(ctx)
 	return transport.RoundTrip(req)
 }
 

@@ -79,6 +79,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if err := b.charge(b.read + int64(len(p))); err != nil {
 		return 0, err
 	}
+	b.x.work.Give() // it waits for the client; who has it all takes one again
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
 	if b.read > most {
@@ -123,6 +124,7 @@ func (x *exchange) readBody() ([]byte, error) {
 		return nil, tooLarge(limit)
 	}
 	body, err := readAll(x.r.Body, x.r.ContentLength)
+	x.work.Resume(x.ctx)
 	if err != nil {
 		return nil, bodyError(err)
 	}

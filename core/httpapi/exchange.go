@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"armature/core/account"
+	"armature/core/fair"
 	"armature/core/identity"
 	"armature/core/live"
 	"armature/core/ratelimit"
@@ -26,6 +27,7 @@ type exchange struct {
 	arrived time.Time
 
 	memory account.Call // what the exchange takes of it
+	work   fair.Work    // what the exchange computes
 	pass   func()       // ends its turn among the site's heavy requests; nil: it has none
 
 	stream     *live.Stream // that it has opened; nil: none

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"armature/core/fair"
 	"armature/core/fault"
 	"armature/core/query"
 )
@@ -107,7 +108,10 @@ func busy() error {
 // pass is called.
 func (x *exchange) heavy() (err error) {
 	if x.pass == nil {
-		x.pass, err = x.server.turns.take(x.ctx, x.site.Name)
+		x.work.Give()
+		if x.pass, err = x.server.turns.take(x.ctx, x.site.Name); err == nil {
+			err = x.work.Take(x.ctx)
+		}
 	}
 	return err
 }
@@ -119,6 +123,14 @@ func (x *exchange) light() {
 		x.pass()
 		x.pass = nil
 	}
+}
+
+// compute waits for a processor, where other sites compute too. It is held until the
+// answer begins, but for what the exchange waits for.
+func (x *exchange) compute() error {
+	x.server.processors.Begin(&x.work, x.site.Name)
+	x.ctx = fair.With(x.ctx, &x.work)
+	return x.work.Take(x.ctx)
 }
 
 // heavyList reports whether a list may take long for what is asked of each row.

@@ -28,6 +28,9 @@ func (x *exchange) command(path string) (func() error, error) {
 	}
 	return func() error {
 		setAPIHeaders(x.w.Header())
+		if x.raw.Streams {
+			x.work.Give() // it waits for the client, or for where the bytes are kept
+		}
 		return x.raw.Serve(&x.w, x.request(), x.call())
 	}, nil
 }

@@ -31,6 +31,7 @@ func (w *response) WriteHeader(status int) {
 func (w *response) begin(status int) {
 	w.status = status
 	w.x.light() // whoever reads slowly keeps no processor busy
+	w.x.work.Give()
 	w.x.charge(status, w.Header())
 	w.x.renewSession(w.Header())
 }

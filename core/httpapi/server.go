@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"armature/core/accesslog"
 	"armature/core/account"
+	"armature/core/fair"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/proxy"
@@ -50,7 +52,7 @@ func New(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &server{sites: c.Sites, proxies: c.Proxies, ready: c.Ready, log: c.Logger, access: c.Access, meter: c.Meter, tracer: c.Tracer, label: c.Label, account: c.Account, turns: newTurns(), now: c.Now}
+	return &server{sites: c.Sites, proxies: c.Proxies, ready: c.Ready, log: c.Logger, access: c.Access, meter: c.Meter, tracer: c.Tracer, label: c.Label, account: c.Account, turns: newTurns(), processors: fair.NewProcessors(runtime.GOMAXPROCS(0)), now: c.Now}
 }
 
 type server struct {
@@ -64,7 +66,9 @@ type server struct {
 	label   bool
 	account *account.Account
 	turns   *turns
-	now     func() time.Time
+	// processors has those sites that compute at the same time share what there is.
+	processors *fair.Processors
+	now        func() time.Time
 }
 
 // anonymous is shared: a Caller is immutable.
@@ -111,6 +115,9 @@ func (x *exchange) run() error {
 		return err
 	}
 	if err := x.admit(); err != nil {
+		return err
+	}
+	if err := x.compute(); err != nil {
 		return err
 	}
 	x.limitBody()
@@ -183,6 +190,7 @@ func (x *exchange) recover() {
 func (x *exchange) finish() {
 	x.charge(x.w.status, x.w.Header()) // unless the answer has done it
 	x.light()
+	x.work.End()
 	x.memory.End()
 	if x.entered {
 		x.site.Requests.Leave()

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"armature/core/fair"
 	"armature/core/fault"
 )
 
@@ -81,6 +82,7 @@ func (l *admission) await(j *job) error {
 	if j.wait > 0 {
 		wait = j.wait
 	}
+	defer fair.Pause(j.ctx).Resume(j.ctx)
 	patience := time.NewTimer(wait)
 	defer patience.Stop()
 	var err error

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"armature/core/fair"
 )
 
 // conn is where statements run: a pool, a transaction, the one writer.
@@ -68,7 +70,9 @@ func (s *Store) exec(ctx context.Context, c conn, st *statement, args []any) (in
 	if s.engine.comments {
 		st = commented(ctx, st)
 	}
+	paused := s.engine.delegate(ctx)
 	n, err := c.exec(ctx, st, args)
+	paused.Resume(ctx)
 	w.done(args)
 	return n, err
 }
@@ -85,9 +89,37 @@ func (s *Store) query(ctx context.Context, c conn, st *statement, args []any, fn
 	if s.engine.comments {
 		st = commented(ctx, st)
 	}
-	err := c.query(ctx, st, args, charged(ctx, fn))
+	fn = charged(ctx, fn)
+	var err error
+	if paused := s.engine.delegate(ctx); paused != nil {
+		err = c.query(ctx, st, args, resumed(ctx, paused, fn))
+		paused.Resume(ctx)
+	} else {
+		err = c.query(ctx, st, args, fn)
+	}
 	w.done(args)
 	return err
+}
+
+// delegate gives the processor of whoever waits for a database that computes elsewhere to
+// another; nil: nobody waits, or nothing was held.
+func (e *engine) delegate(ctx context.Context) *fair.Work {
+	if !e.remote {
+		return nil
+	}
+	return fair.Delegate(ctx)
+}
+
+// resumed is fn, before whose first row a processor is taken again.
+func resumed(ctx context.Context, paused *fair.Work, fn rowFunc) rowFunc {
+	begun := false
+	return func(values []any) error {
+		if !begun {
+			paused.Resume(ctx)
+			begun = true
+		}
+		return fn(values)
+	}
 }
 
 // scan reads and closes what a pool of database/sql answered.

@@ -47,6 +47,7 @@ type engine struct {
 	rowLock     bool // SELECT ... FOR UPDATE
 	alterType   bool // a column's type can be widened in place
 	races       bool // transactions run beside each other, and may lose
+	remote      bool // it computes in another process, for which a statement waits
 	turns       int  // tables to lock for a turn
 	comments    bool // statements say for whom they run
 	lockTimeout bool // DDL waits for locks only as long as it is told
@@ -134,6 +135,7 @@ var postgresEngine = engine{
 	rowLock:     true,
 	alterType:   true,
 	races:       true,
+	remote:      true,
 	turns:       turnTables,
 	lockTimeout: true,
 	indexNulls:  true,

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"armature/core/fair"
 	"armature/core/fault"
 )
 
@@ -60,6 +61,7 @@ func takePlace(ctx context.Context, places chan struct{}, wait time.Duration) er
 		return nil
 	default:
 	}
+	defer fair.Pause(ctx).Resume(ctx)
 	patience := time.NewTimer(wait)
 	defer patience.Stop()
 	select {

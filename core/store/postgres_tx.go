@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"armature/core/fair"
 )
 
 // rowWait is how long a statement of a transaction waits for the lock of
@@ -71,6 +73,7 @@ type postgresTx struct {
 // beginOn starts a transaction on a connection of a pool. leave is called when it has
 // ended, or here when it does not begin.
 func (b *postgresBackend) beginOn(ctx context.Context, pool *sql.DB, text string, leave func()) (*postgresTx, error) {
+	defer fair.Delegate(ctx).Resume(ctx)
 	on, err := pool.Conn(ctx)
 	if err != nil {
 		leave()
@@ -121,7 +124,9 @@ func (st *statement) execArgs(args []any) []any {
 // commit tells a commit that failed from one whose answer was lost. What the
 // server answers with an ERROR is undone.
 func (t *postgresTx) commit(ctx context.Context) error {
+	paused := fair.Delegate(ctx)
 	tag, err := t.native.Exec(context.WithoutCancel(ctx), "COMMIT")
+	paused.Resume(ctx)
 	t.end()
 	var answer *pgconn.PgError
 	switch {

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"time"
 
+	"armature/core/fair"
 	"armature/runtime/engine/internal/processor"
 )
 
@@ -16,6 +17,7 @@ type Turn struct {
 	Slots *Slots
 	Party string         // whose calls the chain shares slots with
 	Used  processor.Time // by the chain
+	Work  *fair.Work     // whose processor the chain has given back for slots; nil: none
 
 	held, had bool
 	since     time.Time // when it last let others run

@@ -53,6 +53,7 @@ func End(c *Call) Usage {
 		return c.usage
 	}
 	c.turn.Leave()
+	c.turn.Work.Resume(c.base)
 	return c.usage
 }
 

@@ -1,6 +1,10 @@
 package call
 
-import "time"
+import (
+	"time"
+
+	"armature/core/fair"
+)
 
 // waiting is a call while it waits for a slot.
 type waiting Call
@@ -13,8 +17,14 @@ func (w *waiting) Done() <-chan struct{} {
 	return (*Call)(w).Context().Done()
 }
 
-// takeTurn takes a slot, or passes it on when others wait.
-func (c *Call) takeTurn() { c.waited(c.turn.Take((*waiting)(c))) }
+// takeTurn takes a slot, or passes it on when others wait. Who runs for long shares the
+// slots, and no longer what short requests share.
+func (c *Call) takeTurn() {
+	if c.turn.Work == nil {
+		c.turn.Work = fair.Pause(c.base)
+	}
+	c.waited(c.turn.Take((*waiting)(c)))
+}
 
 // Blocking runs fn, which may wait for something outside, without holding up
 // other guests. Host functions that do I/O use it.
