@@ -73,7 +73,7 @@ func resultOf(res method.Result) ([]byte, error) {
 		raw = append(raw, "null"...)
 	}
 	raw = append(append(raw, res.Message...), '}')
-	if res.Extra != nil && len(res.Extra) > 2 {
+	if len(res.Extra) > 2 {
 		raw = append(append(raw[:len(raw)-1], ','), res.Extra[1:]...)
 	}
 	return raw, nil
