@@ -149,10 +149,13 @@ func (f *Field) IsInternal() bool { return f.typ().internal }
 // IsAttachment reports whether the value is the address of a file.
 func (f *Field) IsAttachment() bool { return f.typ().attached }
 
+// HasChoices reports whether the value is one of those that SelectOptions names.
+func (f *Field) HasChoices() bool { return f.typ().Options.choices }
+
 // FirstChoice is the value of a new document where the field is one of choices and
 // nothing else is said; empty for other fields.
 func (f *Field) FirstChoice() string {
-	if !f.typ().Options.choices {
+	if !f.HasChoices() {
 		return ""
 	}
 	return f.SelectOptions()[0]

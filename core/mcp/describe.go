@@ -138,7 +138,7 @@ func fields(dt *doctype.DocType, levels access.Levels) []object {
 			one["link_to"] = f.Options
 		case f.Kind == doctype.Rows:
 			one["table"] = f.Options
-		case f.Type == "Select":
+		case f.HasChoices():
 			one["one_of"] = f.SelectOptions()
 		case f.Options != "":
 			one["options"] = f.Options

@@ -16,7 +16,7 @@ import (
 var reads = regexp.MustCompile(`(?:\b(?:[sS]etting|flag|number|list|text|Config\(\)\.Get|config(?:\(\))?\.Get)\("|\w*Setting\s*=\s*"|\bkey[A-Z]\w*\s*=\s*")([a-z_]+)"`)
 
 // readers are the rooms that do.
-var readers = regexp.MustCompile(`^\.\./(auth|web|tenant|sites|ratelimit|connectedapp|file/backend)/`)
+var readers = regexp.MustCompile(`^\.\./(auth|web|tenant|sites|ratelimit|connectedapp|egress|social|mcp|webhook|file/backend)/`)
 
 // TestSettingsAreKnown: a key that is read anywhere can be set.
 func TestSettingsAreKnown(t *testing.T) {

@@ -99,7 +99,13 @@ declare function sendmail(letter: { recipients: string | string[]; subject?: str
  * Checks that the request was signed as Standard Webhooks says, by one of the secrets
  * (`whsec_...`), and not more than `tolerance` seconds (300) ago. Throws AuthenticationError.
  */
-declare function verifyWebhook(secrets: string | string[], options?: { tolerance?: number }): { id: string; timestamp: number };
+declare function verifyWebhook(secrets: string | string[], options?: { tolerance?: number }): Signed;
+
+/** What a signed message is: its id, and when it was sent, in seconds since 1970. */
+interface Signed {
+  id: string;
+  timestamp: number;
+}
 
 /** A setting of the plugin on this site; `otherwise`, or null, if it is not set. */
 declare function config<T = any>(key: string, otherwise?: T): T;
