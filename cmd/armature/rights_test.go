@@ -136,7 +136,7 @@ var ordinary = []string{
 	"framework.client.get", "framework.client.get_list", "framework.client.get_count", "framework.client.get_value",
 	"framework.client.get_single_value", "framework.client.has_permission", "framework.client.get_doc_permissions",
 	"framework.client.is_document_amended", "framework.client.validate_link", "framework.client.validate_link_and_fetch",
-	"framework.client.get_time_zone", "framework.client.insert", "framework.client.insert_many", "framework.client.save",
+	"framework.client.get_time_zone", "framework.client.get_doctypes", "framework.client.get_doctype", "framework.client.insert", "framework.client.insert_many", "framework.client.save",
 	"framework.client.set_value", "framework.client.bulk_update", "framework.client.submit", "framework.client.cancel",
 	"framework.client.rename_doc", "framework.client.batch", "framework.client.delete", "framework.desk.search.search_link",
 }

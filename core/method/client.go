@@ -33,6 +33,8 @@ func clientMethods() []*Method {
 		{Path: "is_document_amended", Func: clientAmended},
 		{Path: "validate_link", Func: clientValidateLink},
 		{Path: "validate_link_and_fetch", Func: clientValidateLink},
+		{Path: "get_doctypes", Func: clientDocTypes, Description: "The DocTypes of which the caller may read or make documents"},
+		{Path: "get_doctype", Func: clientDocType, ArgsSchema: clientDocTypeArgs, Description: "A DocType as a form is drawn by it: its properties and fields, those of its tables, and the caller's rights"},
 		{Path: "get_time_zone", AllowGuest: true, Func: clientTimeZone},
 		{Path: "insert", Verbs: changes, Func: clientInsert},
 		{Path: "insert_many", Verbs: changes, Func: clientInsertMany},
