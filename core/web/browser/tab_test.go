@@ -117,6 +117,9 @@ func (b *tab) listen(event any) {
 		}
 	case *runtime.EventExceptionThrown:
 		complaint = e.ExceptionDetails.Text
+		if x := e.ExceptionDetails.Exception; x != nil {
+			complaint += " " + x.Description
+		}
 	case *runtime.EventConsoleAPICalled:
 		complaint = "console: " + string(e.Type)
 	case *audits.EventIssueAdded:
@@ -330,7 +333,7 @@ func (b *tab) inspectAs(name string, l look) {
 		b.t.Errorf("%s: this sticks out of the window: %s", name, e)
 	}
 	small := run(b, chromedp.Evaluate[[]string](
-		`[...document.querySelectorAll("button, input:not([type=hidden], [hidden]), .button")].filter(e => (e.type === "checkbox" && e.closest("label") || e).getBoundingClientRect().height < 44).map(e => e.outerHTML)`))
+		`[...document.querySelectorAll("button, input:not([type=hidden], [hidden]), .button")].filter(e => ((e.type === "checkbox" || e.type === "radio") && e.closest("label") || e).getBoundingClientRect().height < 44).map(e => e.outerHTML)`))
 	for _, e := range small {
 		b.t.Errorf("%s: too small to touch: %s", name, e)
 	}
