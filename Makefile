@@ -13,13 +13,16 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 GOFLAGS_BUILD := -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help generate run build reproducible test race lint fuzz bench guests quickjs examples clean
+.PHONY: help generate console run build reproducible test race lint fuzz bench guests quickjs examples clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 generate: ## all that sdk/abi/contract.json says, written into every language and table
 	@go run ./sdk/abi/generate
+
+console: ## the files of the page at /app/d, of the sources in core/console (needs npm)
+	@.ci/console build
 
 run: build ## build everything needed and serve ./data on 127.0.0.1:8000
 	@mkdir -p $(DATA)/plugins

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"armature/core/apps"
+	"armature/core/console"
 	"armature/core/docs/explorer"
 	"armature/core/docs/guide"
 	"armature/core/fault"
@@ -16,6 +17,7 @@ import (
 	"armature/core/public"
 	"armature/core/public/publish"
 	"armature/core/route"
+	"armature/core/web"
 )
 
 // register has every service say which methods, raw methods and pages it has.
@@ -37,6 +39,7 @@ func (t *Tenant) register() (err error) {
 	}
 	t.routes.AddFound(file.Taking(t.frontends, t.Methods))
 	apiPage := explorer.New(explorer.Config{Name: t.address.Name, Token: t.Auth.CSRFToken})
+	documents := console.New(console.Config{Name: t.address.Name, Token: t.Auth.CSRFToken, Login: web.LoginPath})
 	handbook := guide.New(guide.Config{Name: t.address.Name})
 	agents := mcp.New(mcp.Config{
 		Store: t.Store, Documents: t.Documents, Methods: t.Methods, Files: t.Files,
@@ -48,7 +51,7 @@ func (t *Tenant) register() (err error) {
 		},
 		Logger: t.log,
 	})
-	for _, pages := range [][]route.Page{t.web.Routes(), agents.Pages(), apiPage.Pages(), handbook.Pages(), t.OAuth.Pages(), t.Files.Pages()} {
+	for _, pages := range [][]route.Page{t.web.Routes(), documents.Pages(), agents.Pages(), apiPage.Pages(), handbook.Pages(), t.OAuth.Pages(), t.Files.Pages()} {
 		if err := t.routes.AddPages(pages...); err != nil {
 			return err
 		}
