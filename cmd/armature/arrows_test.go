@@ -106,7 +106,7 @@ var arrows = []arrow{
 	{"core/openapi", []string{"core/doctype", "core/access", "core/identity", "core/fault"},
 		"it describes what there is and serves nothing itself"},
 	{"core/openapi/typescript", nil, "it reads a description, whoever made it"},
-	{"core/mcp", []string{"core/route", "core/method", "core/document", "core/doctype", "core/query", "core/access", "core/notice", "core/identity", "core/fault"},
+	{"core/mcp", []string{"core/route", "core/account", "core/method", "core/document", "core/doctype", "core/query", "core/access", "core/notice", "core/identity", "core/fault"},
 		"what an agent is shown is asked at the one door and of methods, as REST asks; it knows no token but by what it allows"},
 	{"core/egress", []string{"core/fair", "core/trace", "core/fault"}, "the one way out knows nobody who uses it"},
 	{"core/egress/endpoint", []string{"core/egress", "core/fault"}, "the endpoints of a protocol are reached in one way, whoever speaks it"},

@@ -11,6 +11,11 @@ func (x *exchange) challenge() string {
 	if scheme, _, _ := strings.Cut(x.r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
 		parts = append(parts, `error="invalid_token"`)
 	}
+	if x.site != nil && x.site.ResourceScope != nil {
+		if scope := x.site.ResourceScope(x.r); scope != "" {
+			parts = append(parts, `scope="`+quotable.Replace(scope)+`"`)
+		}
+	}
 	if x.site != nil && x.site.ResourceMetadata != nil {
 		if address := x.site.ResourceMetadata(x.r); address != "" {
 			parts = append(parts, `resource_metadata="`+quotable.Replace(address)+`"`)

@@ -3,6 +3,8 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -63,4 +65,25 @@ func TestTurns(t *testing.T) {
 			t.Errorf("who waited too long: %v", err)
 		}
 	})
+}
+
+// A large body that a page reads whole waits for its turn, and a small one does not.
+func TestTurnOfPages(t *testing.T) {
+	s := &server{turns: newTurns()}
+	for range s.turns.atOnce {
+		pass, err := s.turns.take(t.Context(), "one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pass()
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	for size, waits := range map[int]bool{heavyBody: false, heavyBody + 1: true} {
+		x := &exchange{server: s, site: &Tenant{Name: "one"}, ctx: ctx, caller: anonymous}
+		x.r = httptest.NewRequestWithContext(ctx, "POST", "/mcp", strings.NewReader(strings.Repeat(" ", size)))
+		if _, err := x.Body(1 << 20); errors.Is(err, context.Canceled) != waits {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
 }

@@ -99,6 +99,66 @@ func TestMemoryIsAdmitted(t *testing.T) {
 	})
 }
 
+// TestMemoryOfAgents: the same for a call of a tool.
+func TestMemoryOfAgents(t *testing.T) {
+	sitetest.Each(t, func(t *testing.T, s *sitetest.Server) {
+		c := newCharged(s, 16<<20)
+		call := func(tool, args string) *httptest.ResponseRecorder {
+			r := httptest.NewRequest("POST", "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+`}}`))
+			r.Header.Set("Authorization", c.Admin.Authorization)
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", "application/json, text/event-stream")
+			r.Header.Set("Mcp-Protocol-Version", "2025-06-18")
+			w := httptest.NewRecorder()
+			before := c.held()
+			c.handler.ServeHTTP(w, r)
+			if n := c.held() - before; n != 0 {
+				t.Errorf("%s: afterwards %d bytes are held", tool, n)
+			}
+			return w
+		}
+		create := func(n int) *httptest.ResponseRecorder {
+			return call("create", `{"doctype":"ToDo","values":{"description":"`+strings.Repeat("x", n)+`"}}`)
+		}
+		if w := create(400_000); w.Code != 200 || strings.Contains(w.Body.String(), `"isError":true`) {
+			t.Fatalf("a document: %d %.300s", w.Code, w.Body)
+		}
+		if w := create(900_000); w.Code != 413 {
+			t.Errorf("a document too large: %d %.300s", w.Code, w.Body)
+		}
+		if w := create(5 << 20); w.Code != 413 {
+			t.Errorf("a message too large: %d %.300s", w.Code, w.Body)
+		}
+		big := c.do("POST", "/api/resource/ToDo", strings.NewReader(`{"description":"`+strings.Repeat("y", 300_000)+`"}`))
+		var made struct{ Data struct{ Name string } }
+		if err := json.Unmarshal(big.Body.Bytes(), &made); err != nil {
+			t.Fatal(err)
+		}
+		rest := account.Call{}
+		c.account.Begin(&rest, "another", nil, false)
+		held := c.account.Work()
+		if err := held.Take(t.Context(), account.Child, 12<<20); err != nil {
+			t.Fatal(err)
+		}
+		if err := rest.Take(t.Context(), account.Child, 2<<20); err != nil {
+			t.Fatal(err)
+		}
+		if w := call("read", `{"doctype":"ToDo","name":"`+made.Data.Name+`"}`); !strings.Contains(w.Body.String(), `"exc_type":"ServiceUnavailable"`) {
+			t.Errorf("beside others who hold most: %d %.400s", w.Code, w.Body)
+		}
+		// What is done is not told as if it were not.
+		w := call("update", `{"doctype":"ToDo","name":"`+made.Data.Name+`","values":{"priority":"High"}}`)
+		if strings.Contains(w.Body.String(), `"isError":true`) || !strings.Contains(w.Body.String(), `"cut":true`) {
+			t.Errorf("a change beside others who hold most: %d %.400s", w.Code, w.Body)
+		}
+		held.End()
+		rest.End()
+		if got := c.do("GET", "/api/resource/ToDo/"+made.Data.Name, nil).Body.String(); !strings.Contains(got, `"priority":"High"`) {
+			t.Errorf("what was done is not kept: %.300s", got)
+		}
+	})
+}
+
 // slowWriter is a connection that notes until when each part is to be taken.
 type slowWriter struct {
 	*httptest.ResponseRecorder

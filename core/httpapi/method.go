@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"io"
 	"net/http"
 	"slices"
 
@@ -60,6 +61,24 @@ func (x *exchange) Args() (method.Args, error) {
 	}
 	x.light()
 	return x.args.methodArgs(), nil
+}
+
+// Body implements route.Exchange.
+func (x *exchange) Body(most int64) ([]byte, error) {
+	if x.r.ContentLength > most {
+		return nil, tooLarge(most)
+	}
+	if x.r.Body != nil && x.r.Body != http.NoBody {
+		x.r.Body = io.NopCloser(io.LimitReader(x.r.Body, most+1)) // what is left, the server's own request knows of
+	}
+	body, err := x.readBody()
+	switch {
+	case err != nil:
+		return nil, err
+	case int64(len(body)) > most:
+		return nil, tooLarge(most)
+	}
+	return body, x.admitDecoding(body, true)
 }
 
 // oldCommand is the dotted path of a call in the old form, / with the argument

@@ -89,6 +89,8 @@ type Tenant struct {
 	// ResourceMetadata is the address at which a client whose credentials were
 	// refused learns whom to ask for better ones (RFC 9728); nil or empty: none.
 	ResourceMetadata func(r *http.Request) string
+	// ResourceScope is the scope that it is told to ask for; nil or empty: it is told none.
+	ResourceScope func(r *http.Request) string
 
 	// HeaderAliases are what headers of requests stand for, by the canonical names under
 	// which they come.

@@ -44,7 +44,8 @@ func TestAuthorization(t *testing.T) {
 		for _, test := range tests {
 			token := p.token("all", test.resource)
 			res, text := raw(t, s, http.Header{"Authorization": {token}}, ping)
-			if (res.StatusCode == 200) != test.here || !test.here && !strings.Contains(res.Header.Get("WWW-Authenticate"), metadata) {
+			challenge := `Bearer error="invalid_token", scope="resource:*:read", resource_metadata="` + metadata + `"`
+			if (res.StatusCode == 200) != test.here || !test.here && res.Header.Get("WWW-Authenticate") != challenge {
 				t.Errorf("a token for %q: %d %s %s", test.resource, res.StatusCode, res.Header.Get("WWW-Authenticate"), text)
 			}
 			c := *s.Guest

@@ -79,11 +79,16 @@ func (s *Service) write(ctx context.Context, c *call, typeName string, given map
 	if err != nil {
 		return nil, err
 	}
-	res, err := shorten(raw, readText, func(...string) string { return documentURI(typeName, name) })
-	if err == nil {
-		res.notes = texts(told.All())
+	res, err := shorten(ctx, raw, readText, func(...string) string { return documentURI(typeName, name) })
+	if err != nil { // there is no memory to show it, and it is kept all the same
+		raw, err := json.Marshal(object{"name": name, "cut": true, "next": "It is done. Call read to see the document."})
+		if err != nil {
+			return nil, err
+		}
+		res = &result{raw: raw}
 	}
-	return res, err
+	res.notes = texts(told.All())
+	return res, nil
 }
 
 func texts(list []notice.Notice) (all []string) {
@@ -129,7 +134,7 @@ func (s *Service) submit(ctx context.Context, c *call, args method.Args) (*resul
 	if err != nil {
 		return nil, err
 	}
-	out, err := shorten(res.Message, readText, func(...string) string { return documentURI(typeName, name) })
+	out, err := shorten(ctx, res.Message, readText, func(...string) string { return documentURI(typeName, name) })
 	if err == nil {
 		out.notes = texts(res.Messages)
 	}

@@ -52,7 +52,7 @@ func (s *Service) run(ctx context.Context, c *call, path, verb string, given map
 	if err != nil {
 		return nil, err
 	}
-	out, err := shorten(raw, readText, func(...string) string { return "" })
+	out, err := shorten(ctx, raw, readText, func(...string) string { return "" })
 	if err == nil {
 		out.notes = texts(res.Messages)
 	}

@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -26,6 +25,15 @@ const first = "resource:*:read"
 // Scopes are those by which agents reach what there is.
 func Scopes() []string { return []string{first, "resource:*:write", "method:*"} }
 
+// ResourceScope is the scope to begin with at the address of a request; empty: it is not
+// the server's.
+func ResourceScope(r *http.Request) string {
+	if r.URL.Path == Path {
+		return first
+	}
+	return ""
+}
+
 // serve answers a request. Errors: PageDoesNotExistError where the site has no
 // server; PermissionError for a page of an origin that may not ask; TooLarge,
 // DataError for a message that is none.
@@ -45,7 +53,7 @@ func (s *Service) serve(w http.ResponseWriter, r *http.Request, on *route.Call) 
 	if on.Caller.IsGuest() || strings.TrimSpace(r.Header.Get("Authorization")) == "" {
 		return s.unauthorized(w, r)
 	}
-	if err := readable(r); err != nil {
+	if err := readable(r, on.Exchange); err != nil {
 		return err
 	}
 	c := &call{route: on, r: r, began: time.Now()}
@@ -62,20 +70,13 @@ func (s *Service) serve(w http.ResponseWriter, r *http.Request, on *route.Call) 
 
 // readable reads the message, and refuses what is not one: the SDK is given JSON of
 // bounded depth alone.
-func readable(r *http.Request) error {
+func readable(r *http.Request, on route.Exchange) error {
 	if r.Method != http.MethodPost {
 		return nil
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	var large *http.MaxBytesError
-	var known *fault.Error
-	switch {
-	case errors.As(err, &large) || errors.As(err, &known):
+	body, err := on.Body(maxBody)
+	if err != nil {
 		return err
-	case err != nil:
-		return fault.Wrap(fault.BadRequest, "", err, "The request body could not be read")
-	case len(body) > maxBody:
-		return fault.New(fault.TooLarge, "", "The request body is larger than %d bytes", maxBody)
 	}
 	// Batches were part of one specification, 2025-03-26. A hundred calls in one request
 	// would be one request to every budget.

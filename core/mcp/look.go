@@ -30,7 +30,7 @@ func (s *Service) read(ctx context.Context, c *call, args method.Args) (*result,
 	if err != nil {
 		return nil, err
 	}
-	return shorten(raw, readText, func(path ...string) string { return documentURI(typeName, name, path...) })
+	return shorten(ctx, raw, readText, func(path ...string) string { return documentURI(typeName, name, path...) })
 }
 
 // document is one document as JSON.
@@ -74,7 +74,7 @@ func (s *Service) list(ctx context.Context, c *call, args method.Args) (*result,
 	if err != nil {
 		return nil, err
 	}
-	return listed(append(raw, '}'), typeName, q)
+	return listed(ctx, append(raw, '}'), typeName, q)
 }
 
 // asked is the query of a list.
@@ -144,8 +144,8 @@ func telling(dt *doctype.DocType, caller *identity.Caller) any {
 }
 
 // listed makes a result of the rows of a list.
-func listed(raw []byte, typeName string, q *query.Query) (*result, error) {
-	res, err := shorten(raw, listText, func(path ...string) string {
+func listed(ctx context.Context, raw []byte, typeName string, q *query.Query) (*result, error) {
+	res, err := shorten(ctx, raw, listText, func(path ...string) string {
 		if len(path) == 0 {
 			return ""
 		}
@@ -186,5 +186,5 @@ func (s *Service) search(ctx context.Context, c *call, args method.Args) (*resul
 	if err != nil {
 		return nil, err
 	}
-	return shorten([]byte(`{"rows":`+strings.TrimSpace(string(res.Message))+`}`), listText, func(...string) string { return "" })
+	return shorten(ctx, []byte(`{"rows":`+strings.TrimSpace(string(res.Message))+`}`), listText, func(...string) string { return "" })
 }

@@ -85,6 +85,9 @@ func (s *Service) resource(c *call, uri string) (*sdk.ResourceContents, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := admit(c.r.Context(), len(raw)); err != nil {
+		return nil, err
+	}
 	if len(parts) == 2 {
 		return &sdk.ResourceContents{URI: uri, MIMEType: "application/json", Text: string(raw)}, nil
 	}
@@ -123,8 +126,14 @@ func (s *Service) file(c *call, uri, escaped string) (*sdk.ResourceContents, err
 	if err != nil {
 		return nil, err
 	}
+	if err := admit(ctx, int(min(doc.Int("file_size"), maxFile))); err != nil {
+		return nil, err
+	}
 	content, err := s.c.Files.Whole(ctx, doc, maxFile)
 	if err != nil {
+		return nil, err
+	}
+	if err := admit(ctx, len(content)); err != nil { // the File may say something else
 		return nil, err
 	}
 	res := &sdk.ResourceContents{URI: uri, MIMEType: mime.TypeByExtension(path.Ext(doc.Text("file_name")))}

@@ -82,6 +82,8 @@ func (s *Service) server() http.Handler {
 		srv := sdk.NewServer(&sdk.Implementation{Name: "armature", Title: s.c.Name(), Version: s.c.Version}, &sdk.ServerOptions{
 			Instructions: instructions,
 			Logger:       slog.New(slog.DiscardHandler),
+			// What there is to see depends on who asks.
+			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
 			// The lists are the caller's and of now: nobody is told that one has changed.
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
 		})

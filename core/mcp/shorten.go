@@ -2,9 +2,12 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
+
+	"armature/core/account"
 )
 
 // How long a text is shown, in bytes, and from which length of an answer on anything is
@@ -20,7 +23,10 @@ const (
 // shorten cuts the long texts of an answer. Where an object with a name has one, a link
 // leads to it: uri is that of the document of a path, whose first part is the name of
 // the object, empty where there is none.
-func shorten(raw []byte, most int, uri func(path ...string) string) (*result, error) {
+func shorten(ctx context.Context, raw []byte, most int, uri func(path ...string) string) (*result, error) {
+	if err := admit(ctx, len(raw)); err != nil {
+		return nil, err
+	}
 	res := &result{raw: raw}
 	if len(raw) <= roomy && !hasLong(raw, most) {
 		return res, nil
@@ -44,6 +50,23 @@ func shorten(raw []byte, most int, uri func(path ...string) string) (*result, er
 		return &result{raw: raw, links: res.links}, err
 	}
 	return res, nil
+}
+
+// answerFactor is how many times its length an answer takes while it is decoded to be cut,
+// and becomes a message that holds it as text and as JSON; freeAnswer is how long it may be,
+// in bytes, that a request has paid for.
+const (
+	answerFactor = 10
+	freeAnswer   = 4 << 10
+)
+
+// admit charges an answer of so many bytes to the account of memory, before it is made
+// one. Errors: Unavailable, TooLarge.
+func admit(ctx context.Context, size int) error {
+	if size <= freeAnswer {
+		return nil
+	}
+	return account.From(ctx).Reach(ctx, account.Answer, answerFactor*int64(size))
 }
 
 // hasLong reports whether a short answer may hold a long text.

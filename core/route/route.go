@@ -53,6 +53,10 @@ type Exchange interface {
 	// Args reads the arguments of the request as any method gets them. It consumes
 	// the body, which stays readable as the request's.
 	Args() (method.Args, error)
+	// Body reads the body whole, which is to be JSON of at most so many bytes. What it
+	// becomes is charged, and a large one waits for its turn, as those of any method.
+	// Errors: TooLarge, Unavailable, BadRequest where it cannot be read. It is asked once.
+	Body(most int64) ([]byte, error)
 	// Names says to the access log whom the handler found the request to be from,
 	// where it reads credentials itself. Nothing else looks at it.
 	Names(user string)

@@ -9,6 +9,7 @@ import (
 	"armature/core/file/backend"
 	"armature/core/httpapi"
 	"armature/core/identity"
+	"armature/core/mcp"
 	"armature/core/method"
 	"armature/core/site"
 	"armature/core/store"
@@ -61,7 +62,7 @@ func (t *Tenant) publish() {
 		App:          t.apps.App,
 		PageOrigin:   t.apps.Trusts,
 
-		AllowOrigin: t.OAuth.AllowOrigin, ResourceMetadata: t.OAuth.ResourceMetadata,
+		AllowOrigin: t.OAuth.AllowOrigin, ResourceMetadata: t.OAuth.ResourceMetadata, ResourceScope: mcp.ResourceScope,
 		MaxBody: config.MaxFileSize(), MaxGuestBody: config.MaxGuestBodySize(), HeaderAliases: config.HeaderAliases(), Origins: config.Origins(),
 	})
 }
