@@ -20,6 +20,9 @@ const (
 	Refused   = "Failed"
 )
 
+// AgentCall is the operation of calls that agents make at the MCP server.
+const AgentCall = "Agent"
+
 // Activity is one thing that happened to what decides who may do what: logins,
 // credentials, roles, permissions, applications, plugins. What was typed in as a
 // user's name is never kept where there is no such user: it may be a password.
@@ -30,6 +33,7 @@ type Activity struct {
 	User      string // whom it is about; empty: nobody known
 	By        string // who did it; empty: the user
 	Client    string // id of the OAuth client it was done through or to; empty: none
+	Details   string // what else there is to know, at most 16 KiB; empty: nothing
 	From      Remote // zero: where the request of the context came from
 }
 
@@ -71,7 +75,7 @@ func (s *Service) Record(ctx context.Context, tx document.Tx, a Activity) error 
 	from := a.From.short()
 	return s.insert(ctx, tx, dt, random(activityBytes), a.By, map[string]any{
 		"subject": cut(oneLine(a.Subject), maxData), "operation": cut(a.Operation, maxData), "status": a.Status, "user": a.User,
-		"client": cut(a.Client, maxData), "ip_address": from.Address, "user_agent": from.Agent,
+		"client": cut(a.Client, maxData), "ip_address": from.Address, "user_agent": from.Agent, "details": cut(strings.ToValidUTF8(a.Details, ""), maxDetails),
 	})
 }
 
@@ -133,6 +137,8 @@ const (
 	activityBytes = 10
 	// maxData is how many bytes of text are kept.
 	maxData = 140
+	// maxDetails is how many bytes of details are kept.
+	maxDetails = 16 << 10
 )
 
 // cut shortens text to at most n bytes, between two letters.

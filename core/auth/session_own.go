@@ -10,6 +10,7 @@ import (
 	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
+	"armature/core/query"
 )
 
 // OwnSession is a session as its user sees it.
@@ -139,7 +140,8 @@ type OwnActivity struct {
 const maxActivities = 50
 
 // Activities lists what the Activity Log has about a user, the newest first: logins and
-// what happened to passwords, factors, keys and applications. It is for the user's own
+// what happened to passwords, factors, keys and applications; what agents called is not
+// among it, which would leave no room for those. It is for the user's own
 // eyes: whoever calls hands in the caller of a session.
 func (s *Service) Activities(ctx context.Context, caller *identity.Caller) (list []OwnActivity, err error) {
 	dt := s.catalog.Schema().DocType(activityName)
@@ -149,9 +151,12 @@ func (s *Service) Activities(ctx context.Context, caller *identity.Caller) (list
 	sel := &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "subject", "status", "creation", "ip_address", "user_agent"),
-		Where:   equals(dt, "user", caller.User),
-		Order:   []doctype.OrderBy{{Operand: doctype.Operand{Field: dt.Field("creation")}, Desc: true}, {Operand: doctype.Operand{Field: dt.Field("name")}}},
-		Length:  maxActivities,
+		Where: doctype.AllOf{
+			equals(dt, "user", caller.User),
+			doctype.Compare{Operand: doctype.Operand{Field: dt.Field("operation")}, Op: query.Ne, Value: AgentCall},
+		},
+		Order:  []doctype.OrderBy{{Operand: doctype.Operand{Field: dt.Field("creation")}, Desc: true}, {Operand: doctype.Operand{Field: dt.Field("name")}}},
+		Length: maxActivities,
 	}
 	err = s.store.Read(ctx, func(tx document.Tx) error {
 		list = nil

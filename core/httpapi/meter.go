@@ -31,7 +31,7 @@ func (x *exchange) meterCaller() error {
 		return nil
 	}
 	return x.budget.Admit(x.ctx, x.w.Header(), ratelimit.Subject{
-		User: x.caller.User, Client: x.caller.Client, Method: x.path, Verb: x.verb(), IP: x.address(),
+		User: x.caller.User, Client: x.caller.Client, Agent: x.path == agentsMethod, Method: x.path, Verb: x.verb(), IP: x.address(),
 		Argument: x.namedArgument,
 	})
 }

@@ -52,6 +52,7 @@ func (s *Service) readResource(ctx context.Context, req *sdk.ReadResourceRequest
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{got}}, nil
 	}
 	e := fault.From(err)
+	c.failed = e.ExcType()
 	var scoped interface{ NeededScope() string }
 	if e.Kind == fault.Permission && errors.As(err, &scoped) {
 		c.needed = scoped.NeededScope()

@@ -39,6 +39,10 @@ type Config struct {
 	// Admits reports whether pages of an origin (RFC 6454) may ask.
 	Admits func(r *http.Request, origin string) bool
 
+	// Record keeps a call of an agent in the Activity Log, in the transaction it is handed;
+	// nil: calls are not kept.
+	Record func(ctx context.Context, tx document.Tx, c Called) error
+
 	Logger *slog.Logger // nil: nothing is logged
 }
 
@@ -108,6 +112,7 @@ type call struct {
 	route  *route.Call
 	r      *http.Request
 	began  time.Time
+	failed string // exc_type of the call's refusal; empty: it was not refused
 	needed string // the scope that the token lacks; empty: none is known to
 }
 

@@ -108,6 +108,9 @@ func (r *result) shown() *sdk.CallToolResult {
 // the server: the SDK calls handlers in goroutines of its own.
 func (s *Service) around(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, name string, req sdk.Request) (res sdk.Result, err error) {
+		if name == "tools/call" || name == "resources/read" {
+			defer func() { s.called(ctx, req, res, err) }()
+		}
 		defer func() {
 			if p := recover(); p != nil {
 				s.log.ErrorContext(ctx, "an MCP message failed", "method", name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
@@ -132,6 +135,7 @@ func (s *Service) around(next sdk.MethodHandler) sdk.MethodHandler {
 // to call next.
 func (s *Service) refusal(c *call, t *tool, err error) *sdk.CallToolResult {
 	e := fault.From(err)
+	c.failed = e.ExcType()
 	var scoped interface{ NeededScope() string }
 	if e.Kind == fault.Permission && errors.As(err, &scoped) {
 		c.needed = scoped.NeededScope()

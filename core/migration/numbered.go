@@ -34,5 +34,6 @@ func Numbered() []Migration {
 		// while both serve a site, nobody should rely on one.
 		{Number: 17, Title: "passkeys", Reader: 4},
 		{Number: 18, Title: "people sign up and are invited, and addresses are verified", Reader: 4},
+		{Number: 19, Title: "calls of agents are kept with their arguments", Reader: 4},
 	}
 }

@@ -46,6 +46,7 @@ type plan struct {
 	site    *budget // nil: unlimited, as are the next ones
 	user    *budget
 	client  *budget
+	agents  *budget
 	methods patterns[*budget]
 	plugins map[string]*budget // by name; "*" is for those that are not named
 	calls   patterns[callLimit]
@@ -53,7 +54,7 @@ type plan struct {
 
 // idle reports whether no request can meet a limit.
 func (p *plan) idle() bool {
-	return p.site == nil && p.user == nil && p.client == nil && p.methods.empty() && p.calls.empty()
+	return p.site == nil && p.user == nil && p.client == nil && p.agents == nil && p.methods.empty() && p.calls.empty()
 }
 
 func newPlan(name string, config Settings) (*plan, error) {
@@ -108,7 +109,7 @@ func (r reader) budget(v value, kind string) (*budget, error) {
 }
 
 func (r reader) budgets(p *plan, v value) error {
-	fields, err := v.object("user?", "client?", "methods?", "plugins?")
+	fields, err := v.object("user?", "client?", "agents?", "methods?", "plugins?")
 	if err != nil {
 		return err
 	}
@@ -119,6 +120,11 @@ func (r reader) budgets(p *plan, v value) error {
 	}
 	if f, ok := fields["client"]; ok {
 		if p.client, err = r.budget(f, "client"); err != nil {
+			return err
+		}
+	}
+	if f, ok := fields["agents"]; ok {
+		if p.agents, err = r.budget(f, "agent"); err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"no float holds it", "rate_limit", `{"limit": 1e400, "window": 60}`, "rate_limit.limit: must be a number of seconds, not 1e400"},
 		{"long text", "rate_limit", `{"limit": "` + strings.Repeat("ö", 100) + `", "window": 60}`, "öö..."},
 
-		{"unknown budget", "budgets", `{"users": {}}`, `budgets: the key "users" is unknown; it may have user, client, methods, plugins`},
+		{"unknown budget", "budgets", `{"users": {}}`, `budgets: the key "users" is unknown; it may have user, client, agents, methods, plugins`},
 		{"wrong user budget", "budgets", `{"user": {"limit": 1}}`, "budgets.user: window is missing"},
 		{"wrong client budget", "budgets", `{"client": 5}`, "budgets.client: must be an object"},
 		{"methods not an object", "budgets", `{"methods": []}`, "budgets.methods: must be an object"},

@@ -16,7 +16,7 @@ type Decision struct {
 	refused bool
 	ended   bool
 
-	charges [5]charge // site, user, client, method, and a method called by another way
+	charges [6]charge // site, user, client, agent, method, and a method called by another way
 	n       int
 	values  headerValues
 }
@@ -25,6 +25,7 @@ type Decision struct {
 type Subject struct {
 	User   string // "Guest" counts by address, lest one stranger spends the budget of all
 	Client string // OAuth client of the credential; empty: none
+	Agent  bool   // it is a message to the MCP server
 	Method string // canonical dotted path; empty: the request calls none
 	Verb   string
 	IP     string // of the client, without port
@@ -65,6 +66,11 @@ func (d *Decision) Admit(ctx context.Context, h http.Header, s Subject) error {
 	}
 	if b := d.plan.client; b != nil && s.Client != "" {
 		if err := d.enter(h, d.look(ctx, b, subject(s.Client)), "The client has used up its processing time"); err != nil {
+			return err
+		}
+	}
+	if b := d.plan.agents; b != nil && s.Agent {
+		if err := d.enter(h, d.look(ctx, b, s.agentSubject()), "The agent has used up its processing time"); err != nil {
 			return err
 		}
 	}

@@ -31,6 +31,9 @@ func (s Subject) userSubject() string {
 	return subject(s.User)
 }
 
+// agentSubject is a user by one application: each agent that acts for a user is one.
+func (s Subject) agentSubject() string { return s.userSubject() + subject(s.Client) }
+
 func (s Subject) argument(name string) string {
 	if s.Argument == nil {
 		return ""

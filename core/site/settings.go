@@ -32,7 +32,7 @@ var settings = []Setting{
 	{Key: "backup", Kind: Object, Default: "as the server says", Since: 7,
 		Meaning: "Archives by schedule: {\"every\": \"24h\", \"keep\": {\"last\": 3, \"daily\": 7, \"weekly\": 4, \"monthly\": 6}}, and where, if not as the server says: \"folder\", a path, or \"bucket\", as in file_storage; every \"never\": none are made."},
 	{Key: "budgets", Kind: Object, Since: first,
-		Meaning: "Processing time by user, OAuth client, method and plugin; see core/ratelimit."},
+		Meaning: "Processing time by user, OAuth client, agent at /mcp, method and plugin; see core/ratelimit."},
 	{Key: "call_limits", Kind: Object, Since: first,
 		Meaning: "How often a method may be called, by its path; see core/ratelimit."},
 	{Key: "deny_multiple_sessions", Kind: Switch, Default: "false", Since: first,

@@ -1,13 +1,16 @@
 package tenant
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
 	"armature/core/apps"
+	"armature/core/auth"
 	"armature/core/console"
 	"armature/core/docs/explorer"
 	"armature/core/docs/guide"
+	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/file"
 	"armature/core/httpapi"
@@ -48,6 +51,13 @@ func (t *Tenant) register() (err error) {
 		Name:  t.address.Name, Version: t.c.Version, Metadata: t.OAuth.ResourceMetadata, Base: t.address.Base,
 		Admits: func(r *http.Request, origin string) bool {
 			return origin == t.address.Base(r) || slices.Contains(t.Site.Config().Origins(), "*") || t.Site.Config().TrustsOrigin(origin)
+		},
+		Record: func(ctx context.Context, tx document.Tx, c mcp.Called) error {
+			a := auth.Activity{Operation: auth.AgentCall, Subject: c.Subject, User: c.Caller.User, Details: c.Details}
+			if c.Refused {
+				a.Status = auth.Refused
+			}
+			return t.Auth.Record(ctx, tx, a.Did(c.Caller))
 		},
 		Logger: t.log,
 	})
