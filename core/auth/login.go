@@ -212,9 +212,10 @@ type entry struct {
 	made     *made  // the same for a passkey; nil: none
 	key      *proof // a passkey that is shown; nil: none
 
-	by      []string // what was shown first, as RFC 8176 names it; none: a password
-	vouched bool     // whoever answers for the user has seen a second factor
-	how     string   // the login was made, for the Activity Log; empty: with a password
+	by      []string                                                       // what was shown first, as RFC 8176 names it; none: a password
+	vouched bool                                                           // whoever answers for the user has seen a second factor
+	spend   func(ctx context.Context, tx document.Tx) (refused, err error) // uses up what was shown first; nil: it is not used up
+	how     string                                                         // the login was made, for the Activity Log; empty: with a password
 }
 
 // first is what was shown first.
@@ -225,12 +226,27 @@ func (e entry) first() []string {
 	return slices.Clone(e.by)
 }
 
+// with is what was shown first and a second factor, each named once: a code by mail is
+// named as the code of an app is (RFC 8176 section 2).
+func (e entry) with(second string) evidence {
+	amr := e.first()
+	if !slices.Contains(amr, second) {
+		amr = append(amr, second)
+	}
+	return evidence{amr: append(amr, byTwo), factor: true}
+}
+
 // begin makes the session of a user whose password was right, unless something
 // changed while it was checked, or a second factor is missing.
 func (s *Service) begin(ctx context.Context, e entry) (login *Login, err error) {
 	var refused error
 	err = s.writeAgain(ctx, func(tx document.Tx) error {
 		login, refused = &Login{}, nil
+		if e.spend != nil {
+			if refused, err = e.spend(ctx, tx); err != nil || refused != nil {
+				return err
+			}
+		}
 		user, err := s.admitted(ctx, tx, e, login)
 		if err != nil {
 			return err

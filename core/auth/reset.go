@@ -85,7 +85,7 @@ func (s *Service) wish(ctx context.Context, tx document.Tx, name string, most in
 		return err
 	}
 	wait := s.untilThen(now.since + resetEvery.Milliseconds())
-	return fault.Wrap(fault.TooManyRequests, "", lockedError(wait), "Too many resets were asked for; try again in %d seconds", wait)
+	return fault.Wrap(fault.TooManyRequests, "", lockedError(wait), "Too many letters were asked for; try again in %d seconds", wait)
 }
 
 // StartReset makes a key for the user that somebody typed in, by address or user
@@ -254,10 +254,13 @@ func (s *Service) hash(ctx context.Context, password string) (hash string, err e
 	return hash, err
 }
 
-// endResets makes the keys of a user worthless.
+// endResets makes the keys of a user worthless, and what else letters have brought.
 func (s *Service) endResets(ctx context.Context, tx document.Tx, user string) error {
 	if s.resets.dt == nil {
 		return nil
+	}
+	if err := s.endLoginCodes(ctx, tx, user); err != nil {
+		return err
 	}
 	return s.sweep(ctx, tx, &doctype.Select{
 		DocType: s.resets.dt,

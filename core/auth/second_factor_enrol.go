@@ -123,5 +123,5 @@ func (s *Service) enrolInLogin(ctx context.Context, tx document.Tx, user string,
 	if err := s.EndSessions(ctx, tx, user); err != nil {
 		return shown, err
 	}
-	return evidence{amr: append(e.first(), byCode, byTwo), factor: true}, nil
+	return e.with(byCode), nil
 }

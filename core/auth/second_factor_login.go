@@ -96,7 +96,7 @@ func (s *Service) showFactor(ctx context.Context, tx document.Tx, user *doctype.
 	case e.Code == "":
 		return s.challenged(ctx, tx, user, *e, false)
 	default:
-		shown = evidence{amr: append(e.first(), byCode, byTwo), factor: true}
+		shown = e.with(byCode)
 		refused, err = s.checkCode(ctx, tx, user.Name(), e.Code, e.From)
 	}
 	if err != nil || refused != nil {

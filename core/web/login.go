@@ -22,6 +22,7 @@ type loginView struct {
 	Asker    *askerView
 	Others   []social.Button // ways in beside the password
 	Passkey  *askView        // nil: nobody here has one
+	Mail     string          // where a code by mail is asked for; empty: nowhere
 	SignUp   bool            // whoever is no user may become one
 }
 
@@ -150,6 +151,9 @@ func (p *Pages) refuseLogin(w http.ResponseWriter, r *http.Request, v loginView,
 // hears that first.
 func (p *Pages) showLogin(w http.ResponseWriter, r *http.Request, status int, v loginView) (err error) {
 	v.SignUp = p.auth.SignsUp()
+	if p.auth.MailsCodes() {
+		v.Mail = mailAddress(v.Redirect, v.Factor)
+	}
 	if v.Others, err = p.social.Buttons(r.Context()); err != nil {
 		return err
 	}

@@ -46,6 +46,10 @@ type Auth interface {
 	CheckSignUp(ctx context.Context, key string) (*auth.SignUp, error)
 	FinishSignUp(ctx context.Context, n auth.Newcomer) (user string, err error)
 
+	MailsCodes() bool
+	WaitingCode(token string) (auth.CodeWish, error)
+	LoginWithCode(ctx context.Context, c auth.CodeLogin) (*auth.Login, error)
+
 	Factors
 	Passkeys
 	Sessions
@@ -90,6 +94,8 @@ type Config struct {
 	AskReset func(ctx context.Context, r *http.Request, typed string) error
 	// AskSignUp does the same for a letter by which somebody becomes a user.
 	AskSignUp func(ctx context.Context, r *http.Request, typed string) error
+	// AskCode does the same for a code to log in with; token is a secret of the browser.
+	AskCode func(ctx context.Context, r *http.Request, w auth.CodeWish) (token string, err error)
 }
 
 // Pages serves the pages of one site.
@@ -100,6 +106,7 @@ type Pages struct {
 	logoutByGet  func() bool
 	ask          func(ctx context.Context, r *http.Request, typed string) error
 	signUp       func(ctx context.Context, r *http.Request, typed string) error
+	askCode      func(ctx context.Context, r *http.Request, w auth.CodeWish) (token string, err error)
 	applications func() Applications
 	social       Social
 	templates    templates
@@ -109,7 +116,7 @@ type Pages struct {
 // New makes the pages of a site.
 func New(c Config) *Pages {
 	return &Pages{
-		auth: c.Auth, name: c.Name, now: c.Now, logoutByGet: c.LogoutByGet, ask: c.AskReset, signUp: c.AskSignUp, applications: c.Applications, social: c.Social,
+		auth: c.Auth, name: c.Name, now: c.Now, logoutByGet: c.LogoutByGet, ask: c.AskReset, signUp: c.AskSignUp, askCode: c.AskCode, applications: c.Applications, social: c.Social,
 		templates: parseTemplates(), policy: contentPolicy(),
 	}
 }
@@ -119,11 +126,12 @@ func New(c Config) *Pages {
 // wrong key must not stand in its way.
 func Forgets(r *http.Request) bool {
 	path := r.URL.Path
-	return r.Method == http.MethodPost && (path == LoginPath || path == codePath || path == forgotPath || path == ResetPath || path == withPath || path == signUpPath || path == NewcomerPath)
+	return r.Method == http.MethodPost && (path == LoginPath || path == codePath || path == forgotPath || path == ResetPath || path == withPath || path == signUpPath || path == NewcomerPath || path == mailPath || path == MailedCodePath)
 }
 
 // verbs are those that each page is asked with.
 var verbs = map[string]string{
+	mailPath: "GET, HEAD, POST", MailedCodePath: "GET, HEAD, POST",
 	signUpPath: "GET, HEAD, POST", NewcomerPath: "GET, HEAD, POST",
 	withPath: "POST", social.CallbackPath: "GET, HEAD", accountsPath: "GET, HEAD, POST",
 	LoginPath: "GET, HEAD, POST", codePath: "GET, HEAD, POST", factorPath: "GET, HEAD, POST", passkeysPath: "GET, HEAD, POST", sessionsPath: "GET, HEAD, POST", forgotPath: "GET, HEAD, POST", ResetPath: "GET, HEAD, POST", changePath: "GET, HEAD, POST", appsPath: "GET, HEAD, POST",
@@ -147,6 +155,10 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 		return p.serveLogin(w, r, caller)
 	case codePath:
 		return p.serveCode(w, r)
+	case mailPath:
+		return p.serveMail(w, r)
+	case MailedCodePath:
+		return p.serveMailedCode(w, r)
 	case signUpPath:
 		return p.serveSignUp(w, r)
 	case NewcomerPath:

@@ -42,6 +42,19 @@ func signUpLetter(up *auth.SignUp, site string) *mail.Letter {
 		"It works once. If you want no account, leave it alone: without the link there is none.\n", why, hours(up.Lives), link)}
 }
 
+// codeLetter brings a code to log in with. It has nothing in it that whoever asked could
+// have written.
+func codeLetter(c *auth.MailedCode, site string) *mail.Letter {
+	link := site + web.MailedCodePath + "?key=" + url.QueryEscape(c.Key)
+	return &mail.Letter{
+		To: c.Email, Name: c.FullName, Subject: "Your code to log in",
+		Text: fmt.Sprintf("Hello %s,\n\nsomebody wants to log in as %s on %s. If that is you, type in this code within %s:\n\n    %s\n\n"+
+			"or open this link in the browser in which you have asked for it:\n\n%s\n\n"+
+			"Tell the code to nobody, and type it in nowhere but on %s. If it was not you who asked, leave it alone: without the code nobody gets in.\n",
+			c.FullName, c.User, site, hours(c.Lives), c.Code, link, site),
+	}
+}
+
 // hours is a length of time as a person says it.
 func hours(d time.Duration) string {
 	switch {

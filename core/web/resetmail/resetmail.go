@@ -1,5 +1,5 @@
 // Package resetmail mails links by which a user sets another password, and by which
-// somebody becomes a user.
+// somebody becomes a user, and codes by which a user logs in.
 package resetmail
 
 import (
@@ -82,6 +82,22 @@ func (s *Service) AskSignUp(ctx context.Context, r *http.Request, typed string) 
 			return nil, err
 		}
 		return signUpLetter(up, site), nil
+	}})
+}
+
+// AskCode takes somebody's wish for a code to log in with; token is a secret of their
+// browser. Errors: those of auth.Service.AskLoginCode; Unavailable when too many wait.
+func (s *Service) AskCode(ctx context.Context, r *http.Request, w auth.CodeWish) (token string, err error) {
+	from := web.Remote(r.RemoteAddr, r.Header)
+	if token, err = s.c.Auth.AskLoginCode(ctx, w, from); err != nil {
+		return "", err
+	}
+	return token, s.put(wish{s.c.Origin(r.Host), func(ctx context.Context, site string) (*mail.Letter, error) {
+		code, err := s.c.Auth.StartLoginCode(ctx, token, from)
+		if err != nil || code == nil {
+			return nil, err
+		}
+		return codeLetter(code, site), nil
 	}})
 }
 
