@@ -37,7 +37,7 @@ type Config struct {
 
 // DefaultWorkers is how many jobs of all sites run at a time. A job that computes waits
 // for its turn of the processors as requests do; more run while some wait for others.
-const DefaultWorkers = 16
+const DefaultWorkers = 32
 
 // Pump runs the jobs of all sites of a process. It satisfies jobs.Pump before it is
 // started, too: then another process runs what it marks.
