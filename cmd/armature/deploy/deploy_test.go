@@ -105,7 +105,7 @@ func TestNamesExist(t *testing.T) {
 	for _, f := range known {
 		variables = append(variables, "ARMATURE_"+strings.ToUpper(strings.ReplaceAll(f, "-", "_")))
 	}
-	for _, name := range []string{"Dockerfile", "armature.service", "kubernetes.yaml", "README.md", "nginx.conf", "haproxy.cfg"} {
+	for _, name := range []string{"Dockerfile", "armature.service", "kubernetes.yaml", "compose.yaml", "README.md", "nginx.conf", "haproxy.cfg"} {
 		text := read(t, name)
 		for _, v := range regexp.MustCompile(`ARMATURE_[A-Z_]*[A-Z]`).FindAllString(text, -1) {
 			if !slices.Contains(variables, v) {
