@@ -6,6 +6,7 @@ import (
 	"armature/cmd/armature/client"
 	"armature/cmd/armature/installation"
 	"armature/cmd/armature/job"
+	"armature/cmd/armature/mcp"
 	"armature/cmd/armature/plugin"
 	"armature/cmd/armature/schedule"
 	"armature/cmd/armature/serve"
@@ -41,7 +42,7 @@ func newRoot(t *terminal.Terminal, args []string) *cobra.Command {
 	in.AddFlags(flags)
 	flags.BoolVar(&t.JSON, "json", false, "print JSON")
 	again := func() *cobra.Command { return newRoot(&terminal.Terminal{Stdout: t.Stdout, Stderr: t.Stderr}, args) }
-	root.AddCommand(serve.Command(in, again, args), site.Command(in), user.Command(in), job.Command(in), schedule.Command(in), plugin.Command(in), client.Command(in), versionCommand(t))
+	root.AddCommand(serve.Command(in, again, args), site.Command(in), user.Command(in), job.Command(in), schedule.Command(in), plugin.Command(in), client.Command(in), mcp.Command(in), versionCommand(t))
 	root.SetVersionTemplate("{{.Version}}\n")
 	complete(root, in)
 	strict(root)

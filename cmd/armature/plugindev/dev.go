@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"armature/cmd/armature/devserver"
 	"armature/cmd/armature/installation"
 	"armature/cmd/armature/plugintest"
 	"armature/cmd/armature/remote"
@@ -63,7 +64,7 @@ func Command(in *installation.Installation, server *remote.Flags) *cobra.Command
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, inEnv := os.LookupEnv(settings.Variable("listen"))
 			d.lent = !cmd.Flags().Changed("listen") && !inEnv
-			if !a.dataGiven(cmd) {
+			if !devserver.DataGiven(cmd) {
 				a.Data = ""
 			}
 			d.typed = cmd.Flags().Changed
@@ -79,13 +80,6 @@ func Command(in *installation.Installation, server *remote.Flags) *cobra.Command
 	cmd.Flags().BoolVar(&d.test, "test", false, "run the plugin's tests after each build that serves, on sites of their own")
 	cmd.Flags().StringSliceVar(&d.approve, "approve", nil, "grants to approve, with --url; a server of its own gives what is asked for")
 	return cmd
-}
-
-// dataGiven reports whether somebody has said where the data is.
-func (g *group) dataGiven(cmd *cobra.Command) bool {
-	f := cmd.Flags().Lookup("data")
-	_, inEnv := os.LookupEnv(settings.Variable("data"))
-	return f.Changed || inEnv || f.Value.String() != f.DefValue
 }
 
 // stage is where a plugin is served while it is being written.

@@ -59,6 +59,43 @@ func (f *Flags) Site(warn io.Writer, version string) (*Site, error) {
 	return &Site{url: u.String(), key: key, version: version}, nil
 }
 
+// At is the site at an address, as the user of a key, key:secret.
+func At(address, key, version string) *Site {
+	return &Site{url: strings.TrimRight(address, "/"), key: strings.TrimPrefix(key, "token "), version: version}
+}
+
+// URL is the address of the site, without a slash at the end.
+func (h *Site) URL() string { return h.url }
+
+// Local reports whether an address is of this machine.
+func Local(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Issuer is where the site says that it is, which is another address than the one that it
+// is reached at where a tunnel or a proxy leads there (RFC 8414 section 2).
+func (h *Site) Issuer(ctx context.Context) (string, error) {
+	resp, text, err := h.exchange(ctx, http.MethodGet, h.url+"/.well-known/oauth-authorization-server", "", nil)
+	if err != nil {
+		return "", err
+	}
+	var about struct {
+		Issuer string `json:"issuer"`
+	}
+	if json.Unmarshal(text, &about) != nil || about.Issuer == "" {
+		return "", fmt.Errorf("%s does not say where it is: %s", h.url, resp.Status)
+	}
+	return about.Issuer, nil
+}
+
+// Key is the API key that was given; empty: none.
+func (f *Flags) Key() string { return f.apiKey }
+
 // Refusal is an error that the server answered with.
 type Refusal struct {
 	Status  int
