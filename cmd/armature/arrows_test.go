@@ -82,7 +82,7 @@ var arrows = []arrow{
 		"pages of plugins are served without anybody's session: it knows no user, and methods only by the names of those that answer"},
 	{"core/public", []string{"core/public/module", "core/public/media", "core/coding", "core/route", "core/identity", "core/fault"}, "a frontend is files: it knows no document, and who asks does not matter"},
 	{"core/auth/otp", nil, "a code is right or wrong, whoever asks"},
-	{"core/auth", []string{"core/auth/otp", "core/fair", "core/method", "core/document", "core/doctype", "core/query", "core/site", "core/proxy", "core/identity", "core/fault"},
+	{"core/auth", []string{"core/auth/otp", "core/fair", "core/method", "core/document", "core/doctype", "core/query", "core/site", "core/proxy", "core/scope", "core/identity", "core/fault"},
 		"credentials are found in documents; it says itself which methods it offers, and runs none: who is let in is known before that"},
 	{"core/oauth", []string{"core/oauth/...", "core/auth", "core/route", "core/method", "core/document", "core/doctype", "core/egress", "core/query", "core/site", "core/identity", "core/scope", "core/fault"},
 		"the provider finds users by authentication and keeps its records as documents; it knows no page but by an interface, and says itself which endpoints it has"},

@@ -50,6 +50,7 @@ func TestMistakes(t *testing.T) {
 		{"plugin inspect nothing.wasm", 3, "nothing.wasm"},
 		{"serve --listen " + taken.Addr().String(), 4, "another server has the port"},
 		{"plugin list --url http://127.0.0.1:1 --api-key a:b", 5, "does the server run?"},
+		{"user keys Administrator --scope all", 2, "--name"},
 		{"site list --database postgres://127.0.0.1:1/x?connect_timeout=1", 5, "The database is not available"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {

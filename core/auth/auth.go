@@ -46,6 +46,7 @@ type Service struct {
 	factors     factors
 	signUps     *doctype.DocType // keys of letters by which users come
 	loginCodes  *doctype.DocType // codes of letters by which users log in
+	keys        *doctype.DocType // API keys beside that of the user's document
 	documents   func() *document.Service
 	mayInvite   func() error
 	invite      func(*SignUp)
@@ -117,7 +118,7 @@ func New(c Config) *Service {
 	s.resets = resets{dt: t.resets, wishes: &tally{s: s, dt: t.wishes, lasts: func() time.Duration { return resetEvery }}}
 	s.factors = factors{dt: t.factors, recovery: t.recovery, browsers: t.browsers, passkeys: t.passkeys, spent: t.spent,
 		wrong: &tally{s: s, dt: t.codes, lasts: func() time.Duration { return codeEvery }}}
-	s.signUps, s.loginCodes = t.signUps, t.loginCodes
+	s.signUps, s.loginCodes, s.keys = t.signUps, t.loginCodes, t.keys
 	s.documents, s.mayInvite, s.invite = c.Documents, c.MayInvite, c.Invite
 	s.header = header{"token": s.token, "basic": s.basic}
 	for name, scheme := range c.Schemes {

@@ -39,7 +39,7 @@ type generation struct {
 
 	mu    sync.RWMutex
 	users map[string]*identity.Caller
-	keys  map[string]keyEntry
+	keys  map[string]*keyEntry
 
 	sessions map[string]*knownSession // by hashed id
 	others   map[string]any           // what Remember keeps
@@ -47,8 +47,10 @@ type generation struct {
 
 // keyEntry is an API key whose secret has been right.
 type keyEntry struct {
-	hash   string // as stored in the user's document
-	caller *identity.Caller
+	hash    string // as stored beside the key
+	caller  *identity.Caller
+	expires int64        // seconds; 0: never
+	used    atomic.Int64 // when that was last noted
 }
 
 func newKnown(store document.Store, clock func() time.Time) *known {
@@ -87,7 +89,7 @@ func (k *known) generation(ctx context.Context) (*generation, error) {
 		old.until.Store(now + int64(epochAge))
 		return old, nil
 	}
-	g := &generation{epoch: versions.Epoch, users: map[string]*identity.Caller{}, keys: map[string]keyEntry{}, sessions: map[string]*knownSession{}}
+	g := &generation{epoch: versions.Epoch, users: map[string]*identity.Caller{}, keys: map[string]*keyEntry{}, sessions: map[string]*knownSession{}}
 	g.until.Store(now + int64(epochAge))
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -125,14 +127,13 @@ func (g *generation) putUser(c *identity.Caller) {
 	g.users[c.User] = c
 }
 
-func (g *generation) key(key string) (keyEntry, bool) {
+func (g *generation) key(key string) *keyEntry {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	e, ok := g.keys[key]
-	return e, ok
+	return g.keys[key]
 }
 
-func (g *generation) putKey(key string, e keyEntry) {
+func (g *generation) putKey(key string, e *keyEntry) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.keys) >= maxKnown {

@@ -274,12 +274,12 @@ func (h hooks) loggedOut(ctx context.Context, ev *document.Event) error {
 	return h.s.ended(ctx, ev.Tx, ev.Caller, user.Name())
 }
 
-// factors has second factors go with their user, and browsers forget a user who is
+// factors has second factors and keys go with their user, and browsers forget a user who is
 // disabled. Users keep their names.
 func (h hooks) factors(ctx context.Context, ev *document.Event) error {
 	user := ev.Doc.Name()
 	if ev.Name == document.AfterDelete {
-		if err := h.s.dropFactors(ctx, ev.Tx, user, h.s.factors.dt, h.s.factors.passkeys, h.s.factors.recovery); err != nil {
+		if err := h.s.dropFactors(ctx, ev.Tx, user, h.s.keys, h.s.factors.dt, h.s.factors.passkeys, h.s.factors.recovery); err != nil {
 			return err
 		}
 	}

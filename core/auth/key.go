@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 
 	"armature/core/doctype"
 	"armature/core/document"
@@ -36,10 +37,14 @@ type Keys struct {
 // secret before it stops working. The caller needs the role System Manager, and
 // keys of the Administrator, who passes every check, are made by the Administrator
 // alone (Permission), as are those of a user with a second factor by who has shown one;
-// an unknown user is Missing.
+// an unknown user is Missing. A caller who is narrowed by scopes makes none, nor one of NewKey.
 func (s *Service) GenerateKeys(ctx context.Context, tx document.Tx, caller *identity.Caller, user string) (Keys, error) {
 	if err := s.writable(); err != nil {
 		return Keys{}, err
+	}
+	// It would make one that can do more than itself, or lives longer.
+	if caller.Scopes != nil || caller.Key != "" {
+		return Keys{}, fault.Denied("Keys are made by whoever is logged in: an access token makes none, nor does a key that has a name")
 	}
 	if !caller.HasRole(identity.SystemManager) {
 		return Keys{}, fault.Denied("Only a System Manager may generate keys")
@@ -96,25 +101,30 @@ func (s *Service) byKey(ctx context.Context, key, secret string) (*identity.Call
 		return nil, err
 	}
 	hash := s.hashSecret(key, secret)
-	if e, ok := g.key(key); ok && equal(e.hash, hash) {
-		return e.caller, nil
+	e := g.key(key)
+	if e != nil && equal(e.hash, hash) {
+		return e.caller, s.useKey(ctx, key, e)
 	}
 	// Also when the key is known but its secret differs: it may just have been
 	// replaced, and the new one works at once.
-	e, err := s.lookUp(ctx, key, hash)
-	if err != nil {
+	lookUp := s.lookUp
+	if strings.HasPrefix(key, markOfNamed) {
+		lookUp = s.lookUpNamed
+	}
+	if e, err = lookUp(ctx, key, hash); err != nil {
 		return nil, failed(err)
 	}
 	g.putKey(key, e)
-	return e.caller, nil
+	return e.caller, s.useKey(ctx, key, e)
 }
 
 // lookUp reads who owns a key from the database and compares the hash.
-func (s *Service) lookUp(ctx context.Context, key, hash string) (e keyEntry, err error) {
+func (s *Service) lookUp(ctx context.Context, key, hash string) (*keyEntry, error) {
 	dt, err := s.docType("User")
 	if err != nil {
-		return e, err
+		return nil, err
 	}
+	e := &keyEntry{hash: hash}
 	byKey := &doctype.Select{
 		DocType: dt,
 		Columns: columns(dt, "name"),
@@ -140,7 +150,6 @@ func (s *Service) lookUp(ctx context.Context, key, hash string) (e keyEntry, err
 		if !equal(doc.Text("api_key"), key) || !equal(doc.Text("api_secret"), hash) {
 			return wrong("wrong secret")
 		}
-		e.hash = hash
 		e.caller, err = s.callerOf(ctx, tx, doc)
 		return err
 	})

@@ -18,11 +18,12 @@ const (
 )
 
 // Sweep clears away what is past its time: sessions, failures, links to reset a
-// password, remembered browsers, codes by mail, answered questions for passkeys, and activities older than the site keeps them. Several servers may do
+// password, remembered browsers, codes by mail, answered questions for passkeys, keys that
+// ended long ago, and activities older than the site keeps them. Several servers may do
 // it at once.
 func (s *Service) Sweep(ctx context.Context) error {
 	for _, sweep := range []func(context.Context, document.Tx) error{
-		s.sweepSessions, s.failures.sweep, s.resets.wishes.sweep, s.sweepResets, s.factors.wrong.sweep, s.sweepBrowsers, s.sweepChallenges, s.sweepSignUps, s.sweepLoginCodes,
+		s.sweepSessions, s.failures.sweep, s.resets.wishes.sweep, s.sweepResets, s.factors.wrong.sweep, s.sweepBrowsers, s.sweepChallenges, s.sweepSignUps, s.sweepLoginCodes, s.sweepKeys,
 	} {
 		if err := s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error { return sweep(ctx, tx) }); err != nil {
 			return err

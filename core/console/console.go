@@ -35,7 +35,7 @@ const (
 )
 
 // views are the addresses at which the page is sent; the program shows what belongs there.
-var views = []string{Path, Path + "/", "/app/new/", "/app/types", "/app/types/", "/app/new-type", "/app/keys"}
+var views = []string{Path, Path + "/", "/app/new/", "/app/types", "/app/types/", "/app/new-type"}
 
 //go:embed built
 var built embed.FS

@@ -28,6 +28,7 @@ type Caller struct {
 	Roles    []string // automatic roles included
 	Desk     bool     // a System User: sees traces, uses the desk
 	Client   string   // OAuth client the credential was given to; empty: none
+	Key      string   // API key with a name that the request came with; empty: none
 
 	// Scopes narrow the credential, and each of them has to allow what is done;
 	// nil: it is not narrowed (key, session).

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"armature/core/auth"
+	"armature/core/document"
+	"armature/core/identity"
 	"armature/core/live"
 	"armature/core/sites"
 	"armature/core/sites/sitetest"
@@ -176,6 +179,35 @@ func TestRevocation(t *testing.T) {
 			revoke(user)
 			r.ends(name)
 		}
+
+		// Keys with a name: ended, and one that reaches another DocType alone.
+		s.User(t, "keys@example.com", "Reader")
+		key := func(n auth.NewKey) (id, header string) {
+			t.Helper()
+			err := s.Tenant.Store.Write(t.Context(), document.GroupedTx, func(tx document.Tx) error {
+				keys, err := s.Tenant.Auth.MakeKeyOf(t.Context(), tx, identity.Root(), "keys@example.com", n)
+				id, header = keys.Key, "token "+keys.Key+":"+keys.Secret
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return id, header
+		}
+		_, narrow := key(auth.NewKey{Title: "narrow", Scopes: []string{"resource:ToDo:read"}})
+		if r := connect(t, s.URL, narrow, "", "doctype", "Memo"); r.status != http.StatusForbidden {
+			t.Errorf("a DocType that the key does not reach: %d %s", r.status, r.body)
+		}
+		id, header := key(auth.NewKey{Title: "ends", Scopes: []string{"resource:Memo:read"}})
+		r := follow(t, s.URL, header, "doctype", "Memo")
+		r.round()
+		err := s.Tenant.Store.Write(t.Context(), document.GroupedTx, func(tx document.Tx) error {
+			return s.Tenant.Auth.EndKeyOf(t.Context(), tx, identity.Root(), "keys@example.com", id)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.ends("a key with a name")
 
 		password := "correct horse battery staple"
 		// Sessions: logging out, and a new password, which ends all of them.

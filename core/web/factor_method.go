@@ -40,8 +40,19 @@ func (p *Pages) factorMethod(name string, verbs []string, serve factorMethod) *r
 	return p.sessionMethod(factorPrefix+name, verbs, serve)
 }
 
-// sessionMethod is a method of whoever is logged in, by a session.
+// sessionMethod is a method of whoever is logged in, by a session, whose arguments are
+// texts.
 func (p *Pages) sessionMethod(path string, verbs []string, serve factorMethod) *route.Raw {
+	return p.sessionArgs(path, verbs, func(r *http.Request, b *auth.Browser, get func(name string) any) (any, error) {
+		return serve(r, b, func(name string) string {
+			text, _ := get(name).(string)
+			return text
+		})
+	})
+}
+
+// sessionArgs is sessionMethod with arguments as JSON gave them.
+func (p *Pages) sessionArgs(path string, verbs []string, serve func(r *http.Request, b *auth.Browser, get func(name string) any) (any, error)) *route.Raw {
 	return &route.Raw{Path: path, Verbs: verbs, Serve: func(w http.ResponseWriter, r *http.Request, call *route.Call) error {
 		b, err := p.session(r, call.Caller)
 		if err != nil {
@@ -51,10 +62,7 @@ func (p *Pages) sessionMethod(path string, verbs []string, serve factorMethod) *
 		if err != nil {
 			return err
 		}
-		message, err := serve(r, b, func(name string) string {
-			text, _ := args.Get(name).(string)
-			return text
-		})
+		message, err := serve(r, b, args.Get)
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ func (p *Pages) Raw() []*route.Raw {
 			}
 			return p.ServeUpdate(w, r, call.Caller, args.Get)
 		}},
-	}, slices.Concat(p.factorMethods(), p.passkeyMethods(), p.sessionMethods())...)
+	}, slices.Concat(p.factorMethods(), p.passkeyMethods(), p.sessionMethods(), p.keyMethods())...)
 }
 
 // Routes are the pages, but for that of "/".

@@ -53,6 +53,7 @@ type Auth interface {
 	Factors
 	Passkeys
 	Sessions
+	Keys
 }
 
 // Factors is what the pages need of second factors.
@@ -133,6 +134,7 @@ func Forgets(r *http.Request) bool {
 var verbs = map[string]string{
 	mailPath: "GET, HEAD, POST", MailedCodePath: "GET, HEAD, POST",
 	signUpPath: "GET, HEAD, POST", NewcomerPath: "GET, HEAD, POST",
+	keysPath: "GET, HEAD, POST",
 	withPath: "POST", social.CallbackPath: "GET, HEAD", accountsPath: "GET, HEAD, POST",
 	LoginPath: "GET, HEAD, POST", codePath: "GET, HEAD, POST", factorPath: "GET, HEAD, POST", passkeysPath: "GET, HEAD, POST", sessionsPath: "GET, HEAD, POST", forgotPath: "GET, HEAD, POST", ResetPath: "GET, HEAD, POST", changePath: "GET, HEAD, POST", appsPath: "GET, HEAD, POST",
 	logoutPath: "POST",
@@ -197,6 +199,8 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 		return p.serveAccounts(w, r, caller)
 	case sessionsPath:
 		return p.serveSessions(w, r, caller)
+	case keysPath:
+		return p.serveKeys(w, r, caller)
 	case passkeysPath:
 		return p.servePasskeys(w, r, caller)
 	}

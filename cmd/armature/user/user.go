@@ -3,7 +3,6 @@ package user
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,35 +69,6 @@ func roleRows(roles []string) []any {
 		rows[i] = map[string]any{"role": r}
 	}
 	return rows
-}
-
-func (g *group) keysCommand() *cobra.Command {
-	var header bool
-	cmd := &cobra.Command{
-		Use:   "keys EMAIL",
-		Short: "Give a user a new API secret, and print it",
-		Long:  "Give a user a new API secret, and a key if there is none yet, and print both as JSON, or as the\nheader that a client sends: AUTH=$(armature user keys EMAIL --header); curl -H \"$AUTH\" ...\nThe secret is shown only now; the one before it stops working.",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return g.WithTenant(cmd.Context(), func(t *tenant.Tenant) error {
-				var keys auth.Keys
-				err := t.Store.Write(cmd.Context(), document.GroupedTx, func(tx document.Tx) (err error) {
-					keys, err = t.Auth.GenerateKeys(cmd.Context(), tx, identity.Root(), args[0])
-					return err
-				})
-				if err != nil {
-					return err
-				}
-				if header {
-					_, err := fmt.Fprintf(g.Stdout, "Authorization: token %s:%s\n", keys.Key, keys.Secret)
-					return err
-				}
-				return g.PrintJSON(keys)
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&header, "header", false, "print the header to send")
-	return cmd
 }
 
 func (g *group) passwordCommand() *cobra.Command {

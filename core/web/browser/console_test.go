@@ -123,11 +123,12 @@ func consoleNewSite(t *testing.T, s *server) {
 	j.becomesTrue("the form has it", `document.querySelector("#field-model")?.value.startsWith("Tandem <img")`)
 
 	j.open("/app/keys")
+	j.types("#title", "My first program")
 	j.press("Make a key")
-	j.there("#api-secret")
-	j.within(1, "making a key")
-	key := run(j.tab, chromedp.Evaluate[string](`document.getElementById("api-key").textContent + ":" + document.getElementById("api-secret").textContent`))
-	s.authorization = "token " + key
+	j.there("#header")
+	j.within(2, "making a key")
+	header := run(j.tab, chromedp.Evaluate[string](`document.getElementById("header").textContent`))
+	s.authorization = strings.TrimPrefix(header, "Authorization: ")
 	if who := s.api("GET", "/api/method/framework.auth.get_logged_user", map[string]any{}); who != "jane@example.com" {
 		t.Errorf("the key is that of %v", who)
 	}

@@ -12,7 +12,12 @@ export class Address {
     this.query = new URLSearchParams(location.search);
   }
 
+  /** Goes to an address of the site; one that is no view of this program is another page. */
   go(href: string, replace = false): void {
+    if (!ours.test(new URL(href, location.href).pathname)) {
+      location.assign(href);
+      return;
+    }
     if (replace) history.replaceState(null, "", href);
     else history.pushState(null, "", href);
     this.#read();
@@ -56,7 +61,7 @@ export const places = {
   keys: "/app/keys",
 };
 
-const ours = /^\/app\/(d|new|types|new-type|keys)(\/.*)?$/;
+const ours = /^\/app\/(d|new|types|new-type)(\/.*)?$/;
 
 /** Keeps links between views in the page. */
 export function followLinks(event: MouseEvent): void {
