@@ -106,7 +106,9 @@ func (s *Service) newClient(doc *doctype.Document) (*client, error) {
 		algorithm: doc.Text("id_token_signed_response_alg"),
 		service:   doc.Text("service_user"), device: doc.Bool("device_flow"), logouts: strings.Fields(doc.Text("post_logout_redirect_uris")),
 	}
-	c.itself, c.usual = doc.Bool("registered") && !c.trusted, c.scopes
+	if c.itself, c.usual = doc.Bool("registered") && !c.trusted, c.scopes; c.itself {
+		c.usual = s.first(c.scopes)
+	}
 	if c.fallback != "" && !slices.Contains(c.redirects, c.fallback) {
 		c.redirects = append(c.redirects, c.fallback)
 	}

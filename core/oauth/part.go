@@ -14,7 +14,7 @@ import (
 type Part struct {
 	Path   string // such as /mcp
 	On     func() bool
-	Scopes []string // that are of use there
+	Scopes []string // that are of use there, the one to begin with first
 }
 
 // part is the part of the site that answers a path; nil: none does.
@@ -44,4 +44,34 @@ func (s *Service) partMetadata(p *Part) func(ctx context.Context, base string) (
 		}
 		return s.describeResource(set, base, p.Path, p.Scopes), nil
 	}
+}
+
+// later adds to the scopes of a registration those that the client is going to be told to
+// ask for: it registers with what the part's challenge names, and asks for more step by
+// step, as which of the user is asked each time. A client that registers itself could have
+// named them all.
+func (s *Service) later(registered string) string {
+	scopes := scopeSet(registered)
+	for _, p := range s.c.Parts {
+		if !p.On() || len(p.Scopes) == 0 || !slices.Contains(scopes, p.Scopes[0]) {
+			continue
+		}
+		for _, one := range p.Scopes {
+			if !slices.Contains(scopes, one) {
+				scopes = append(scopes, one)
+			}
+		}
+	}
+	return strings.Join(scopes, " ")
+}
+
+// first are the scopes that such a client asks for where it does not say: not those that
+// later has added.
+func (s *Service) first(scopes []string) []string {
+	for _, p := range s.c.Parts {
+		if len(p.Scopes) > 0 && allCovered(scopes, p.Scopes) {
+			scopes = slices.DeleteFunc(slices.Clone(scopes), func(one string) bool { return slices.Contains(p.Scopes[1:], one) })
+		}
+	}
+	return scopes
 }

@@ -72,6 +72,7 @@ func (s *Service) register(w http.ResponseWriter, r *http.Request) error {
 	if err := m.check(); err != nil {
 		return fail(w, err)
 	}
+	m.Scope = s.later(m.Scope)
 	if err := s.countNew(r); err != nil {
 		return err
 	}

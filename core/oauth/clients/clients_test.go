@@ -12,11 +12,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"html"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -40,6 +42,7 @@ const (
 func TestClients(t *testing.T) {
 	node := installed(t)
 	binary := built(t)
+	published := publish(t)
 	databases := map[string]string{"SQLite": "", "PostgreSQL": os.Getenv("ARMATURE_TEST_POSTGRES")}
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
@@ -49,15 +52,22 @@ func TestClients(t *testing.T) {
 			if database != "" {
 				database = newDatabase(t, database)
 			}
-			s := serve(t, binary, database)
+			s := serve(t, binary, database, published)
 			t.Run("golang.org/x/oauth2 and go-oidc, RS256", func(t *testing.T) { goClient(t, s, "RS256", oauth2.AuthStyleAutoDetect) })
 			t.Run("golang.org/x/oauth2, HS256, secret in the form", func(t *testing.T) { goClient(t, s, "HS256", oauth2.AuthStyleInParams) })
 			id, secret := s.client(t, "HS256")
-			for _, script := range []struct{ name, file, algorithm string }{
-				{"openid-client, RS256", "openid-client.mjs", "RS256"},
-				{"openid-client, HS256", "openid-client.mjs", "HS256"},
-				{"oauth4webapi", "oauth4webapi.mjs", ""},
-				{"Model Context Protocol SDK", "mcp.mjs", ""},
+			for _, script := range []struct {
+				name, file string
+				env        []string
+			}{
+				{"openid-client, RS256", "openid-client.mjs", []string{"ALGORITHM=RS256"}},
+				{"openid-client, HS256", "openid-client.mjs", []string{"ALGORITHM=HS256"}},
+				{"oauth4webapi", "oauth4webapi.mjs", nil},
+				{"Model Context Protocol SDK", "mcp.mjs", nil},
+				{"an agent, SDK 1", "agents.mjs", []string{"LIBRARY=1"}},
+				{"an agent, client 2", "agents.mjs", []string{"LIBRARY=2"}},
+				{"an agent that describes itself, SDK 1", "agents.mjs", []string{"LIBRARY=1", "METADATA=" + published.url}},
+				{"an agent that describes itself, client 2", "agents.mjs", []string{"LIBRARY=2", "METADATA=" + published.url}},
 			} {
 				t.Run(script.name, func(t *testing.T) {
 					if node == "" {
@@ -67,7 +77,8 @@ func TestClients(t *testing.T) {
 					defer stop()
 					cmd := exec.CommandContext(ctx, node, script.file)
 					cmd.Env = append(os.Environ(), "ORIGIN="+s.origin, "USER=Administrator", "PASSWORD="+password,
-						"CLIENT_ID="+id, "CLIENT_SECRET="+secret, "ALGORITHM="+script.algorithm)
+						"CLIENT_ID="+id, "CLIENT_SECRET="+secret, "KEY="+s.authorization)
+					cmd.Env = append(cmd.Env, script.env...)
 					if out, err := cmd.CombinedOutput(); err != nil {
 						t.Fatalf("%v\n%s", err, out)
 					}
@@ -145,19 +156,46 @@ func newDatabase(t *testing.T, server string) string {
 	return u.String()
 }
 
+// published is the metadata document of a client, at a host of this machine.
+type published struct {
+	url, host   string
+	certificate string // file in which what the host is trusted by is
+}
+
+// publish serves the metadata of a client (Client ID Metadata Documents) until the test
+// ends.
+func publish(t *testing.T) *published {
+	t.Helper()
+	p := &published{certificate: filepath.Join(t.TempDir(), "host.pem")}
+	host := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"client_id": p.url, "client_name": "Agent", "redirect_uris": []string{callback}, "token_endpoint_auth_method": "none",
+			"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
+		})
+	}))
+	t.Cleanup(host.Close)
+	p.host, p.url = host.Listener.Addr().String(), host.URL+"/client.json"
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: host.Certificate().Raw})
+	if err := os.WriteFile(p.certificate, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // server is a running server.
 type server struct{ origin, authorization string }
 
 // serve runs the server on an empty folder, on SQLite or a PostgreSQL database,
 // until the test ends.
-func serve(t *testing.T, binary, database string) *server {
+func serve(t *testing.T, binary, database string, p *published) *server {
 	t.Helper()
 	data := t.TempDir()
 	common := []string{"--data", data}
 	if database != "" {
 		common = append(common, "--database", database)
 	}
-	environment := append(os.Environ(), "ARMATURE_ADMIN_PASSWORD="+password)
+	environment := append(os.Environ(), "ARMATURE_ADMIN_PASSWORD="+password, "SSL_CERT_FILE="+p.certificate)
 	run := func(args ...string) []byte {
 		cmd := exec.Command(binary, append(args, common...)...)
 		cmd.Env = environment
@@ -170,6 +208,7 @@ func serve(t *testing.T, binary, database string) *server {
 		return out
 	}
 	run("site", "new", "default")
+	run("site", "config", "default", "set", "allowed_private_hosts", `["`+p.host+`"]`)
 	cmd := exec.Command(binary, append([]string{"serve", "--listen", "127.0.0.1:0"}, common...)...)
 	cmd.Env = environment
 	out, err := cmd.StdoutPipe()
