@@ -47,6 +47,7 @@ type Service struct {
 	signUps     *doctype.DocType // keys of letters by which users come
 	loginCodes  *doctype.DocType // codes of letters by which users log in
 	keys        *doctype.DocType // API keys beside that of the user's document
+	addresses   *doctype.DocType // other addresses that users wait for
 	documents   func() *document.Service
 	mayInvite   func() error
 	invite      func(*SignUp)
@@ -118,7 +119,7 @@ func New(c Config) *Service {
 	s.resets = resets{dt: t.resets, wishes: &tally{s: s, dt: t.wishes, lasts: func() time.Duration { return resetEvery }}}
 	s.factors = factors{dt: t.factors, recovery: t.recovery, browsers: t.browsers, passkeys: t.passkeys, spent: t.spent,
 		wrong: &tally{s: s, dt: t.codes, lasts: func() time.Duration { return codeEvery }}}
-	s.signUps, s.loginCodes, s.keys = t.signUps, t.loginCodes, t.keys
+	s.signUps, s.loginCodes, s.keys, s.addresses = t.signUps, t.loginCodes, t.keys, t.addresses
 	s.documents, s.mayInvite, s.invite = c.Documents, c.MayInvite, c.Invite
 	s.header = header{"token": s.token, "basic": s.basic}
 	for name, scheme := range c.Schemes {

@@ -39,6 +39,15 @@ func (h hooks) Run(ctx context.Context, ev *document.Event) error {
 		if err := checkNames(ev); err != nil {
 			return err
 		}
+		if ev.Doc.Type.Name == "User" && ev.Name == document.AfterRename {
+			taken, err := h.s.taken(ctx, ev.Tx, ev.Doc.Name(), ev.Doc.Name())
+			if err != nil {
+				return err
+			}
+			if taken {
+				return fault.New(fault.Conflict, "DuplicateEntryError", "Somebody has the address %s already", ev.Doc.Name())
+			}
+		}
 		if err := h.loggedOut(ctx, ev); err != nil {
 			return err
 		}
@@ -79,6 +88,13 @@ func (h hooks) user(ctx context.Context, ev *document.Event) error {
 			email, err := cleanEmail(email)
 			if err != nil {
 				return err
+			}
+			taken, err := h.s.taken(ctx, ev.Tx, email, email)
+			if err != nil {
+				return err
+			}
+			if taken {
+				return fault.New(fault.Conflict, "DuplicateEntryError", "Somebody has the address %s already", email)
 			}
 			ev.Doc.Put("email", email)
 		}
@@ -154,14 +170,14 @@ func (h hooks) validateUser(ctx context.Context, ev *document.Event) error {
 	return nil
 }
 
-// keepNames refuses another e-mail address, which is the name of the user, by
-// which sessions, grants and the owners of documents know them, and cleans the
-// user name.
+// keepNames refuses another e-mail address, which is changed where both agree
+// (AnswerAddress), and cleans the user name. The address that a user comes with is their
+// name for good, by which sessions, grants and the owners of documents know them.
 func keepNames(user, before *doctype.Document) error {
 	if before != nil {
 		if email := user.Text("email"); email != before.Text("email") && fold(email) != user.Name() {
 			return fault.Invalid("CannotChangeConstantError",
-				"The e-mail address of a user is their name and cannot be changed; make another user and disable %s", user.Name())
+				"The e-mail address of %s is changed at /app/address, where the old and the new one agree, or by the method framework.user.set_address", user.Name())
 		}
 		user.Put("email", before.Get("email"))
 	}

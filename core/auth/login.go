@@ -95,7 +95,7 @@ func refusal(message string) error {
 	return &fault.Error{Kind: fault.Authentication, Message: message, Quiet: true}
 }
 
-// candidate finds a user by address or user name, and where the site wants it by the
+// candidate finds a user by name, which is the address they came with, by the address they have now, or by user name, and where the site wants it by the
 // number of the telephone, which no two users share, in one query whether there is
 // one or not. Who chose somebody's address for a user name is not that somebody.
 func (s *Service) candidate(ctx context.Context, typed string) (c candidate, err error) {
@@ -104,13 +104,13 @@ func (s *Service) candidate(ctx context.Context, typed string) (c candidate, err
 		return c, err
 	}
 	lower := fold(typed)
-	names := doctype.AnyOf{equals(dt, "name", typed), equals(dt, "name", lower), equals(dt, "username", typed), equals(dt, "username", lower)}
+	names := doctype.AnyOf{equals(dt, "name", typed), equals(dt, "name", lower), equals(dt, "email", lower), equals(dt, "username", typed), equals(dt, "username", lower)}
 	if s.flag("allow_login_using_mobile_number") {
 		names = append(names, equals(dt, "mobile_no", typed))
 	}
 	sel := &doctype.Select{
 		DocType: dt,
-		Columns: columns(dt, "name", "enabled", "password_hash", "username"),
+		Columns: columns(dt, "name", "enabled", "password_hash", "username", "email"),
 		Where:   names,
 		Length:  len(names),
 	}
@@ -119,11 +119,16 @@ func (s *Service) candidate(ctx context.Context, typed string) (c candidate, err
 		return tx.Rows(ctx, sel, func(v []any) error {
 			name, _ := v[0].(string)
 			username, _ := v[3].(string)
+			email, _ := v[4].(string)
 			rank := 1 // by the number
 			switch {
 			case name == typed:
-				rank = 5
+				rank = 6
 			case name == lower:
+				rank = 5
+			case email == lower && builtin(name):
+				return nil // nobody has proved it
+			case email == lower:
 				rank = 4
 			case username == typed:
 				rank = 3

@@ -262,6 +262,9 @@ func (s *Service) endResets(ctx context.Context, tx document.Tx, user string) er
 	if err := s.endLoginCodes(ctx, tx, user); err != nil {
 		return err
 	}
+	if err := s.endAddressChange(ctx, tx, user); err != nil {
+		return err
+	}
 	return s.sweep(ctx, tx, &doctype.Select{
 		DocType: s.resets.dt,
 		Columns: columns(s.resets.dt, "name"),

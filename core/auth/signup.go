@@ -134,11 +134,7 @@ func (s *Service) hashSignUp(key string) string {
 
 // isUser reports whether there is a user of an address.
 func (s *Service) isUser(ctx context.Context, tx document.Tx, email string) (bool, error) {
-	_, err := s.read(ctx, tx, email, false)
-	if fault.KindOf(err) == fault.NotFound {
-		return false, nil
-	}
-	return err == nil, err
+	return s.taken(ctx, tx, email, "")
 }
 
 // CheckSignUp returns what a key is for; Gone when it is unknown, used, withdrawn or too

@@ -23,7 +23,7 @@ const (
 // it at once.
 func (s *Service) Sweep(ctx context.Context) error {
 	for _, sweep := range []func(context.Context, document.Tx) error{
-		s.sweepSessions, s.failures.sweep, s.resets.wishes.sweep, s.sweepResets, s.factors.wrong.sweep, s.sweepBrowsers, s.sweepChallenges, s.sweepSignUps, s.sweepLoginCodes, s.sweepKeys,
+		s.sweepSessions, s.failures.sweep, s.resets.wishes.sweep, s.sweepResets, s.factors.wrong.sweep, s.sweepBrowsers, s.sweepChallenges, s.sweepSignUps, s.sweepLoginCodes, s.sweepKeys, s.sweepAddressChanges,
 	} {
 		if err := s.store.Write(ctx, document.GroupedTx, func(tx document.Tx) error { return sweep(ctx, tx) }); err != nil {
 			return err

@@ -45,11 +45,11 @@ func newTally(name, table string) *doctype.DocType {
 // so that no request can name them. Whoever opens a site makes them.
 func Tables() []*doctype.DocType {
 	t := tables()
-	return []*doctype.DocType{t.failures, t.resets, t.wishes, t.factors, t.recovery, t.browsers, t.codes, t.passkeys, t.spent, t.signUps, t.loginCodes, t.keys}
+	return []*doctype.DocType{t.failures, t.resets, t.wishes, t.factors, t.recovery, t.browsers, t.codes, t.passkeys, t.spent, t.signUps, t.loginCodes, t.keys, t.addresses}
 }
 
 // tables are the same for every site.
-var tables = sync.OnceValue(func() (t struct{ failures, resets, wishes, factors, recovery, browsers, codes, passkeys, spent, signUps, loginCodes, keys *doctype.DocType }) {
+var tables = sync.OnceValue(func() (t struct{ failures, resets, wishes, factors, recovery, browsers, codes, passkeys, spent, signUps, loginCodes, keys, addresses *doctype.DocType }) {
 	t.failures = newTally("Login Failure", "armature_login_failure")
 	t.resets = private("Password Reset", "armature_password_reset", []doctype.FieldDefinition{
 		{Name: "user", Type: "Data", Indexed: 1},
@@ -61,6 +61,7 @@ var tables = sync.OnceValue(func() (t struct{ failures, resets, wishes, factors,
 	t.passkeys, t.spent = passkeyTables()
 	t.signUps, t.loginCodes = signUpTable(), loginCodeTable()
 	t.keys = keyTable()
+	t.addresses = addressChangeTable()
 	t.codes = newTally("Wrong Code", "armature_wrong_code")
 	return t
 })

@@ -37,5 +37,6 @@ func Numbered() []Migration {
 		{Number: 19, Title: "calls of agents are kept with their arguments", Reader: 4},
 		{Number: 20, Title: "people log in with codes by mail", Reader: 4},
 		{Number: 21, Title: "users have several API keys", Reader: 4},
+		{Number: 22, Title: "people change their addresses", Reader: 4},
 	}
 }

@@ -89,11 +89,14 @@ func (s *Service) welcome(ctx context.Context, tx document.Tx, k *key, who *pers
 	if email == "" || !who.verified || len(email) > maxData || builtin(who.email) {
 		return unknown(k)
 	}
-	user, err := s.user(ctx, tx, email, true)
+	user, err := s.userOf(ctx, tx, email)
 	if err != nil {
 		return err
 	}
 	if user != nil {
+		if user.Text("email") != email {
+			return unknown(k) // it was theirs when they came, and is somebody else's now
+		}
 		if !who.vouched || !of(k.trusted, email) || builtin(user.Name()) || auth.IsService(user) || !user.Bool("enabled") {
 			return unknown(k) // the user says so themselves, logged in
 		}

@@ -495,3 +495,20 @@ func TestProviderThatIsOfNoUse(t *testing.T) {
 		b.get("/login/with").shows(405, "")
 	})
 }
+
+// TestAddressesThatChanged: who has an address now is its user, and nobody comes in by one
+// that a user had before, which may be somebody else's by now.
+func TestAddressesThatChanged(t *testing.T) {
+	each(t, map[string]any{"trusted_domains": "example.com", "sign_ups": "Everybody"}, func(w *world) {
+		w.person("jane@example.com")
+		w.Admin.On(w.t).Post("/api/method/framework.user.set_address", map[string]any{"user": "jane@example.com", "email": "ada@example.com"}).OK(w.t)
+		w.p.says("sub", "another", "email", "jane@example.com")
+		w.browser().arrive().shows(417, "nobody&#39;s here yet")
+		w.p.says()
+		b := w.browser()
+		b.arrive().leads("/")
+		if b.who() != "jane@example.com" {
+			w.t.Errorf("logged in as %q", b.who())
+		}
+	})
+}

@@ -173,6 +173,30 @@ func (s *Service) user(ctx context.Context, tx document.Tx, name string, lock bo
 	return doc, err
 }
 
+// userOf reads and locks the user who has an address, or came with it and has another one
+// now; nil: there is none.
+func (s *Service) userOf(ctx context.Context, tx document.Tx, email string) (*doctype.Document, error) {
+	user, err := s.user(ctx, tx, email, true)
+	if err != nil || user != nil {
+		return user, err
+	}
+	dt, err := s.c.Catalog.Schema().Platform("User")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	names, err = s.names(ctx, tx, dt, doctype.Compare{Operand: doctype.Operand{Field: dt.Field("email")}, Op: query.Eq, Value: email}, 5)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if !builtin(name) {
+			return s.user(ctx, tx, name, true)
+		}
+	}
+	return nil, nil
+}
+
 // write is a transaction in which users change; it is tried again where two do the same at
 // once.
 func (s *Service) write(ctx context.Context, fn func(document.Tx) error) (err error) {

@@ -122,7 +122,7 @@ func (t *Tenant) openPeople() {
 	})
 	t.web = web.New(web.Config{
 		Social: t.Social,
-		Auth:   t.Auth, Name: t.address.Name, Now: t.Site.Now, AskReset: t.resets.Ask, AskSignUp: t.resets.AskSignUp, AskCode: t.resets.AskCode,
+		Auth:   t.Auth, Name: t.address.Name, Now: t.Site.Now, AskReset: t.resets.Ask, AskSignUp: t.resets.AskSignUp, AskCode: t.resets.AskCode, AskAddress: t.resets.AskAddress,
 		LogoutByGet:  func() bool { value := string(t.setting("logout_by_get")); return value == "true" || value == "1" },
 		Applications: func() web.Applications { return t.OAuth },
 	})

@@ -50,6 +50,11 @@ type Auth interface {
 	WaitingCode(token string) (auth.CodeWish, error)
 	LoginWithCode(ctx context.Context, c auth.CodeLogin) (*auth.Login, error)
 
+	WaitingAddress(ctx context.Context, user string) (*auth.PendingAddress, error)
+	CancelAddress(ctx context.Context, b *auth.Browser, from auth.Remote) error
+	CheckAddress(ctx context.Context, key string) (*auth.PendingAddress, error)
+	AnswerAddress(ctx context.Context, key string, agree bool, from auth.Remote) (done bool, err error)
+
 	Factors
 	Passkeys
 	Sessions
@@ -97,6 +102,9 @@ type Config struct {
 	AskSignUp func(ctx context.Context, r *http.Request, typed string) error
 	// AskCode does the same for a code to log in with; token is a secret of the browser.
 	AskCode func(ctx context.Context, r *http.Request, w auth.CodeWish) (token string, err error)
+	// AskAddress takes the wish of whoever is logged in for another address. It tells nothing
+	// of whether somebody has that.
+	AskAddress func(ctx context.Context, r *http.Request, b *auth.Browser, typed string) error
 }
 
 // Pages serves the pages of one site.
@@ -107,6 +115,7 @@ type Pages struct {
 	logoutByGet  func() bool
 	ask          func(ctx context.Context, r *http.Request, typed string) error
 	signUp       func(ctx context.Context, r *http.Request, typed string) error
+	askAddress   func(ctx context.Context, r *http.Request, b *auth.Browser, typed string) error
 	askCode      func(ctx context.Context, r *http.Request, w auth.CodeWish) (token string, err error)
 	applications func() Applications
 	social       Social
@@ -117,7 +126,7 @@ type Pages struct {
 // New makes the pages of a site.
 func New(c Config) *Pages {
 	return &Pages{
-		auth: c.Auth, name: c.Name, now: c.Now, logoutByGet: c.LogoutByGet, ask: c.AskReset, signUp: c.AskSignUp, askCode: c.AskCode, applications: c.Applications, social: c.Social,
+		auth: c.Auth, name: c.Name, now: c.Now, logoutByGet: c.LogoutByGet, ask: c.AskReset, signUp: c.AskSignUp, askCode: c.AskCode, askAddress: c.AskAddress, applications: c.Applications, social: c.Social,
 		templates: parseTemplates(), policy: contentPolicy(),
 	}
 }
@@ -127,11 +136,12 @@ func New(c Config) *Pages {
 // wrong key must not stand in its way.
 func Forgets(r *http.Request) bool {
 	path := r.URL.Path
-	return r.Method == http.MethodPost && (path == LoginPath || path == codePath || path == forgotPath || path == ResetPath || path == withPath || path == signUpPath || path == NewcomerPath || path == mailPath || path == MailedCodePath)
+	return r.Method == http.MethodPost && (path == LoginPath || path == codePath || path == forgotPath || path == ResetPath || path == withPath || path == signUpPath || path == NewcomerPath || path == mailPath || path == MailedCodePath || path == AgreePath)
 }
 
 // verbs are those that each page is asked with.
 var verbs = map[string]string{
+	addressPath: "GET, HEAD, POST", AgreePath: "GET, HEAD, POST",
 	mailPath: "GET, HEAD, POST", MailedCodePath: "GET, HEAD, POST",
 	signUpPath: "GET, HEAD, POST", NewcomerPath: "GET, HEAD, POST",
 	keysPath: "GET, HEAD, POST",
@@ -161,6 +171,8 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 		return p.serveMail(w, r)
 	case MailedCodePath:
 		return p.serveMailedCode(w, r)
+	case AgreePath:
+		return p.serveAgree(w, r)
 	case signUpPath:
 		return p.serveSignUp(w, r)
 	case NewcomerPath:
@@ -195,6 +207,8 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 		return p.serveApps(w, r, caller)
 	case factorPath:
 		return p.serveFactor(w, r, caller)
+	case addressPath:
+		return p.serveAddress(w, r, caller)
 	case accountsPath:
 		return p.serveAccounts(w, r, caller)
 	case sessionsPath:

@@ -55,6 +55,33 @@ func codeLetter(c *auth.MailedCode, site string) *mail.Letter {
 	}
 }
 
+// oldAddressLetter asks the address that a user has. It is the same whether somebody else
+// has the new one or not.
+func oldAddressLetter(c *auth.AddressChange, site string) *mail.Letter {
+	return &mail.Letter{
+		To: c.Was, Name: c.FullName, Subject: "Another address for your account",
+		Text: fmt.Sprintf("Hello %s,\n\nwhoever is logged in as %s on %s asks for another address:\n\n    %s\n\n"+
+			"Letters go there from then on, also those with which the password is set. Open this link within %s to agree, or to refuse it:\n\n%s\n\n"+
+			"The new address has to agree as well. If it was not you who asked, refuse it there, and change your password: somebody else is logged in as you.\n",
+			c.FullName, c.User, site, c.Email, hours(c.Lives), addressLink(c.OldKey, site)),
+	}
+}
+
+// newAddressLetter asks the new address. It has nothing in it that whoever asked could have
+// written but the address.
+func newAddressLetter(c *auth.AddressChange, site string) *mail.Letter {
+	if c.Taken {
+		return &mail.Letter{To: c.Email, Subject: "Your address", Text: fmt.Sprintf("Hello,\n\nsomebody asked on %s to have their letters sent to %s. There is an account of that address already, so "+
+			"nothing has changed, and whoever asked is not told. If that was you, log in with that account.\n", site, c.Email)}
+	}
+	return &mail.Letter{To: c.Email, Subject: "Is this your address?", Text: fmt.Sprintf("Hello,\n\nsomebody who has an account on %s asks to have %s as its address. If that is you, open this link within %s:\n\n%s\n\n"+
+		"The address that the account has now has to agree as well. If it was not you who asked, leave it alone: nothing has changed.\n", site, c.Email, hours(c.Lives), addressLink(c.NewKey, site))}
+}
+
+func addressLink(key, site string) string {
+	return site + web.AgreePath + "?key=" + url.QueryEscape(key)
+}
+
 // hours is a length of time as a person says it.
 func hours(d time.Duration) string {
 	switch {

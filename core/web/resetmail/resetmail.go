@@ -1,5 +1,5 @@
 // Package resetmail mails links by which a user sets another password, and by which
-// somebody becomes a user, and codes by which a user logs in.
+// somebody becomes a user, codes by which a user logs in, and links by which a user gets another address.
 package resetmail
 
 import (
@@ -98,6 +98,27 @@ func (s *Service) AskCode(ctx context.Context, r *http.Request, w auth.CodeWish)
 			return nil, err
 		}
 		return codeLetter(code, site), nil
+	}})
+}
+
+// AskAddress takes the wish of whoever is logged in for another address: both get a
+// letter. Errors: those of auth.Service.AskAddress; Unavailable when too many wait.
+func (s *Service) AskAddress(ctx context.Context, r *http.Request, b *auth.Browser, typed string) error {
+	from := web.Remote(r.RemoteAddr, r.Header)
+	email, err := s.c.Auth.AskAddress(ctx, b, typed, from)
+	if err != nil {
+		return err
+	}
+	origin := s.c.Origin(r.Host)
+	return s.put(wish{origin, func(ctx context.Context, site string) (*mail.Letter, error) {
+		change, err := s.c.Auth.StartAddress(ctx, b.Caller.User, email, from)
+		if err != nil || change == nil {
+			return nil, err
+		}
+		if err := s.put(wish{origin, func(context.Context, string) (*mail.Letter, error) { return newAddressLetter(change, site), nil }}); err != nil {
+			return nil, err
+		}
+		return oldAddressLetter(change, site), nil
 	}})
 }
 
