@@ -118,14 +118,15 @@ func (g *group) admitServer(ctx context.Context, h *remote.Site) error {
 	if g.production {
 		return nil
 	}
+	if !remote.Local(h.URL()) {
+		return refused(h.URL()) // it is not even asked
+	}
 	issuer, err := h.Issuer(ctx)
 	if err != nil {
 		return err
 	}
-	for _, address := range []string{h.URL(), issuer} {
-		if !remote.Local(address) {
-			return refused(address)
-		}
+	if !remote.Local(issuer) {
+		return refused(issuer)
 	}
 	return nil
 }
