@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"armature/cmd/armature/armaturetest"
@@ -95,6 +96,32 @@ func TestDoctorFindsWhatIsPlanted(t *testing.T) {
 			if got := exitCode(in.Command("site", "doctor", args).Run()); got != code {
 				t.Errorf("doctor %s ends with %d", args, got)
 			}
+		}
+		// Second factors: an app's secret that does not open, a passkey of a domain that the
+		// site has left, and one of the domain where it is.
+		row := " (name, owner, creation, modified, modified_by, docstatus, idx, \"user\", "
+		of := "VALUES ('planted', 'Administrator', '2026-01-01 00:00:00', '2026-01-01 00:00:00', 'Administrator', 0, 0, 'Administrator', "
+		plant(in, "INSERT INTO %sarmature_second_factor"+row+"kind, secret, used) "+of+"'totp', 'v1.nonsense', 0)")
+		if d := doctor(in); d.Well || len(d.Findings) != 1 || d.says("secrets", "Second Factor.secret: 1 secrets cannot be opened") != 1 {
+			t.Errorf("an authenticator app: %+v", d)
+		}
+		plant(in, "DELETE FROM %sarmature_second_factor")
+		in.Run("site", "config", "default", "set", "host_name", `"https://shop.example.org"`)
+		for party, n := range map[string]int{"old.example.org": 1, "shop.example.org": 0} {
+			plant(in, "INSERT INTO %sarmature_passkey"+row+"title, party, handle, credential, alone, used, blocked) "+of+"'Laptop', '"+party+"', '', '{}', 1, 0, 0)")
+			if d := doctor(in); d.Well != (n == 0) || len(d.Findings) != n || d.says("passkeys", "1 passkeys are bound to old.example.org") != n {
+				t.Errorf("a passkey of %s: %+v", party, d)
+			}
+			plant(in, "DELETE FROM %sarmature_passkey")
+		}
+		for _, key := range []string{"sign_up", "login_with_code"} {
+			if _, said, err := in.Try("", "site", "config", "default", "set", key, "true"); err != nil || !strings.Contains(said, "warning: "+key+" needs letters") {
+				t.Errorf("%s without a mail server: %v %s", key, err, said)
+			}
+			if d := doctor(in); d.Well || len(d.Findings) != 1 || d.says("letters", key) != 1 {
+				t.Errorf("%s without a mail server: %+v", key, d)
+			}
+			in.Run("site", "config", "default", "set", key, "false")
 		}
 		plant(in, "UPDATE %sd_todo SET allocated_to = 'nobody'")
 		if got := exitCode(in.Command("site", "doctor", "default").Run()); got != 2 {

@@ -49,6 +49,7 @@ type Service struct {
 	keys        *doctype.DocType // API keys beside that of the user's document
 	addresses   *doctype.DocType // other addresses that users wait for
 	documents   func() *document.Service
+	otherWay    func(ctx context.Context, tx document.Tx, user string) (bool, error)
 	mayInvite   func() error
 	invite      func(*SignUp)
 	strangers   strangers
@@ -79,6 +80,9 @@ type Config struct {
 	// renamed, or has another password: what was given out in the user's name ends.
 	// nil: nobody needs to know.
 	Ended func(ctx context.Context, tx document.Tx, by *identity.Caller, user string) error
+	// OtherWay reports whether something else than a password or a passkey lets a user
+	// in, whose document is locked; nil: nothing does.
+	OtherWay func(ctx context.Context, tx document.Tx, user string) (bool, error)
 	// Documents is the door at which users are made who sign up; nil: nobody does.
 	Documents func() *document.Service
 	// MayInvite is why no letter with an invitation can be sent, and Invite sends one;
@@ -101,6 +105,9 @@ func New(c Config) *Service {
 	}
 	if s.ended == nil {
 		s.ended = func(context.Context, document.Tx, *identity.Caller, string) error { return nil }
+	}
+	if s.otherWay = c.OtherWay; s.otherWay == nil {
+		s.otherWay = func(context.Context, document.Tx, string) (bool, error) { return false, nil }
 	}
 	if s.trusts = c.TrustsOrigin; s.trusts == nil {
 		s.trusts = func(string) bool { return false }

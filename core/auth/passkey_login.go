@@ -78,21 +78,14 @@ func (s *Service) AskPasskeyLogin(ctx context.Context, site, origin, holder stri
 // Errors: Authentication for an answer that is wrong, too old or was given before, for
 // a passkey that is none of the site's, and for a user who may not log in.
 func (s *Service) LoginWithPasskey(ctx context.Context, a PasskeyAnswer, holder string, from Remote, session string) (*Login, error) {
-	state, err := s.opened(a.Token, toLogIn, holder)
+	shown, err := s.proofOf(ctx, a, toLogIn, holder)
 	if err != nil {
 		return nil, err
 	}
-	party, err := s.party(ctx, a.Site, a.Origin)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := readAnswer(a.Answer)
-	if err != nil {
-		return nil, err
-	}
+	shown.alone = true
 	var row *keyRow
 	err = s.store.Read(ctx, func(tx document.Tx) (err error) {
-		row, err = s.passkeyNamed(ctx, tx, answer.Passkey)
+		row, err = s.passkeyNamed(ctx, tx, shown.answer.Passkey)
 		return err
 	})
 	if err != nil {
@@ -105,7 +98,7 @@ func (s *Service) LoginWithPasskey(ctx context.Context, a PasskeyAnswer, holder 
 	return s.begin(ctx, entry{
 		Attempt: Attempt{From: from, Session: session, Factor: true}, user: row.user, culprits: s.culprits(row.user, from),
 		same: func(string) bool { return true }, // no password was checked
-		key:  &proof{party: party, state: state, answer: answer, alone: true},
+		key:  shown,
 	})
 }
 
@@ -145,9 +138,10 @@ func (s *Service) AskPasskeyFactor(ctx context.Context, token, site, origin stri
 	return s.ask(q, toProve, token)
 }
 
-// proveBy reads the answer to AskPasskeyFactor.
-func (s *Service) proveBy(ctx context.Context, a *PasskeyAnswer, holder string) (*proof, error) {
-	state, err := s.opened(a.Token, toProve, holder)
+// proofOf reads the answer to a question that was asked for a purpose, toLogIn or toProve.
+// Whose passkey it is, and whether it is right, is looked at once its user is locked.
+func (s *Service) proofOf(ctx context.Context, a PasskeyAnswer, purpose, holder string) (*proof, error) {
+	state, err := s.opened(a.Token, purpose, holder)
 	if err != nil {
 		return nil, err
 	}

@@ -267,6 +267,10 @@ func (s *Service) RemovePasskey(ctx context.Context, b *Browser, name string, fr
 		return err
 	}
 	user := b.Caller.User
+	domain, err := s.PasskeyDomain(ctx)
+	if err != nil {
+		return err
+	}
 	return s.change(ctx, b, func(tx document.Tx, app *totp) error {
 		row, err := s.passkeyNamed(ctx, tx, name)
 		if err != nil {
@@ -278,6 +282,9 @@ func (s *Service) RemovePasskey(ctx context.Context, b *Browser, name string, fr
 		if _, err := tx.Delete(ctx, s.catalog.Schema(), s.factors.passkeys, name); err != nil {
 			return err
 		}
+		if err := s.keepWayIn(ctx, tx, user, domain); err != nil {
+			return err
+		}
 		if err := s.dropCodesWithoutFactor(ctx, tx, user); err != nil {
 			return err
 		}
@@ -286,6 +293,22 @@ func (s *Service) RemovePasskey(ctx context.Context, b *Browser, name string, fr
 		}
 		return s.Record(ctx, tx, Activity{Operation: factorActivity, User: user, Subject: "Second factor: " + user + " has removed the passkey " + row.title, From: from.short()})
 	})
+}
+
+// keepWayIn refuses to take away what was the last way in of a user, whose document is
+// locked: without a password, another passkey that does alone, and an account elsewhere.
+func (s *Service) keepWayIn(ctx context.Context, tx document.Tx, user, domain string) error {
+	doc, err := s.read(ctx, tx, user, false)
+	if err != nil || doc.Text("password_hash") != "" {
+		return err
+	}
+	if other, err := s.HasPasskeyAlone(ctx, tx, user, domain); err != nil || other {
+		return err
+	}
+	if other, err := s.otherWay(ctx, tx, user); err != nil || other {
+		return err
+	}
+	return fault.Invalid("", "This is the only way in that you have: set a password first")
 }
 
 // dropCodesWithoutFactor deletes the recovery codes of who has no factor any more.

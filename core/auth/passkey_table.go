@@ -3,11 +3,13 @@ package auth
 import (
 	"context"
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"armature/core/auth/passkey"
 	"armature/core/doctype"
 	"armature/core/document"
+	"armature/core/fault"
 	"armature/core/query"
 )
 
@@ -108,6 +110,23 @@ func (s *Service) hasFactor(ctx context.Context, tx document.Tx, user string) (b
 	}
 	names, err := s.namesOf(ctx, tx, s.factors.passkeys, user)
 	return len(names) > 0, err
+}
+
+// PasskeyDomain is what passkeys are bound to where the site is as it is configured; empty:
+// there are none there.
+func (s *Service) PasskeyDomain(ctx context.Context) (string, error) {
+	party, err := s.party(ctx, "", "")
+	if fault.KindOf(err) == fault.Validation {
+		return "", nil
+	}
+	return party.ID, err
+}
+
+// HasPasskeyAlone reports whether a user, whose document is locked, has a passkey of that
+// domain that does in place of a password.
+func (s *Service) HasPasskeyAlone(ctx context.Context, tx document.Tx, user, domain string) (bool, error) {
+	rows, err := s.passkeysOf(ctx, tx, user)
+	return domain != "" && slices.ContainsFunc(rows, func(r keyRow) bool { return r.alone && !r.blocked && r.party == domain }), err
 }
 
 // passkeysHere is what the site has of passkeys.

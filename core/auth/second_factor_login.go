@@ -167,7 +167,7 @@ func (s *Service) FinishLogin(ctx context.Context, f Finish) (*Login, error) {
 		}
 	}
 	if f.Passkey != nil {
-		if e.key, err = s.proveBy(ctx, f.Passkey, f.Token); err != nil {
+		if e.key, err = s.proofOf(ctx, *f.Passkey, toProve, f.Token); err != nil {
 			return nil, err
 		}
 	}

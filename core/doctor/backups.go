@@ -14,6 +14,17 @@ func outgoing(_ context.Context, p *Patient, find func(Finding)) error {
 	return nil
 }
 
+// letters says what is switched on and cannot work, since it needs letters.
+func letters(_ context.Context, p *Patient, find func(Finding)) error {
+	if p.Letters == nil {
+		return nil
+	}
+	for _, setting := range p.Letters() {
+		find(Finding{Subject: setting, Message: "it is on, and the site has no mail server to send the letters it needs: armature site mail sets one"})
+	}
+	return nil
+}
+
 // lateAfter is after how many intervals without an archive a schedule is not kept.
 const lateAfter = 2
 

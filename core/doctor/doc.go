@@ -41,6 +41,9 @@ type Patient struct {
 	// are none.
 	Passkeys func(ctx context.Context) ([]string, error)
 
+	// Letters says which settings need letters that the site cannot send; nil: none.
+	Letters func() []string
+
 	State   migration.State
 	Format  int64             // of this binary
 	Shipped *doctype.Schema   // the DocTypes of this binary
@@ -78,6 +81,7 @@ func Checks() []Check {
 		{"passkeys", passkeys},
 		{"files", files},
 		{"backups", backups},
+		{"letters", letters},
 		{"outgoing", outgoing},
 	}
 }

@@ -106,7 +106,7 @@ var settings = []Setting{
 	{Key: "session_expiry", Kind: Lifetime, Default: `"170:00"`, Since: first,
 		Meaning: "How long a session lives without being used, in hours and minutes."},
 	{Key: "sign_up", Kind: Switch, Default: "false", Since: 18,
-		Meaning: "People become users by themselves at /signup, with a letter to their address."},
+		Meaning: "People become users by themselves at /signup, with a letter to their address: without a mail server nobody does."},
 	{Key: "sign_up_letters_per_hour", Kind: Count, Default: "60", Since: 18,
 		Meaning: "How many letters to people who sign up the site sends in an hour; an address gets as many as password_reset_limit says, a network ten times as many."},
 	{Key: "sign_up_roles", Kind: Names, Since: 18,

@@ -116,6 +116,10 @@ func (s *Service) Untie(ctx context.Context, b *auth.Browser, id string, from au
 		return err
 	}
 	name := b.Caller.User
+	domain, err := s.c.Auth.PasskeyDomain(ctx)
+	if err != nil {
+		return err
+	}
 	return s.write(ctx, func(tx document.Tx) error {
 		user, err := s.user(ctx, tx, name, true)
 		if err != nil {
@@ -133,11 +137,23 @@ func (s *Service) Untie(ctx context.Context, b *auth.Browser, id string, from au
 			return err
 		}
 		if len(ties) == 1 && user.Text("password_hash") == "" {
-			return fault.Invalid("", "This is the only way in that you have: set a password first")
+			other, err := s.c.Auth.HasPasskeyAlone(ctx, tx, name, domain)
+			if err != nil {
+				return err
+			}
+			if !other {
+				return fault.Invalid("", "This is the only way in that you have: set a password or make a passkey first")
+			}
 		}
 		return s.drop(ctx, tx, row, auth.Activity{Operation: activity, User: name, From: from,
 			Subject: "An account of " + row.Text("provider") + " lets " + name + " in no more"})
 	})
+}
+
+// HasTie reports whether an account elsewhere lets a user in, whose document is locked.
+func (s *Service) HasTie(ctx context.Context, tx document.Tx, user string) (bool, error) {
+	list, err := s.ties(ctx, tx, user)
+	return len(list) > 0, err
 }
 
 // drop ends a tie: the roles that its claim has given go with it.

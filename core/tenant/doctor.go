@@ -11,6 +11,7 @@ import (
 	"armature/core/doctypes"
 	"armature/core/migration"
 	"armature/core/oauth"
+	"armature/core/site"
 	"armature/core/social"
 	"armature/core/store"
 )
@@ -31,7 +32,7 @@ func (t *Tenant) Patient(ctx context.Context) (*doctor.Patient, error) {
 	}
 	return &doctor.Patient{
 		Store: db, Schema: t.Documents.Schema(), Private: append(migration.Tables(), besideTables()...), Files: t.Files,
-		Sealer: t.Site.Secret, Sealed: sealed(), Configured: t.sealedSettings, Passkeys: t.lostPasskeys, Backups: run, Now: t.c.Now(),
+		Sealer: t.Site.Secret, Sealed: sealed(), Configured: t.sealedSettings, Passkeys: t.lostPasskeys, Letters: t.unsentLetters, Backups: run, Now: t.c.Now(),
 		State: t.found, Format: t.format.Plan.Format(), Shipped: shipped, Taken: doctypes.Reserved,
 	}, nil
 }
@@ -61,6 +62,10 @@ func (t *Tenant) lostPasskeys(ctx context.Context) (said []string, err error) {
 	}
 	return said, err
 }
+
+// unsentLetters are the settings that are on and need a mail server, of which the site has
+// none.
+func (t *Tenant) unsentLetters() []string { return site.NeedMail(t.Site.Config()) }
 
 // sealedSettings opens what is sealed in the configuration.
 func (t *Tenant) sealedSettings() error {

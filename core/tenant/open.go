@@ -111,6 +111,9 @@ func (t *Tenant) openPeople() {
 		Store: t.Store, Catalog: t.catalog, Secret: t.Site.Secret, Now: t.Site.Now, Hasher: t.c.Hasher,
 		Setting: t.setting, Origins: t.origins, TrustsOrigin: func(origin string) bool { return t.Site.Config().TrustsOrigin(origin) },
 		Schemes: map[string]auth.Scheme{"bearer": t.bearer}, Ended: t.endUser, Documents: t.documents,
+		OtherWay: func(ctx context.Context, tx document.Tx, user string) (bool, error) {
+			return t.Social.HasTie(ctx, tx, user)
+		},
 		MayInvite: func() error { return t.resets.MayInvite() }, Invite: func(up *auth.SignUp) { t.resets.Invite(up) },
 	})
 	t.resets = resetmail.New(resetmail.Config{

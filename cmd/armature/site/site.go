@@ -12,6 +12,7 @@ import (
 
 	"armature/cmd/armature/installation"
 	"armature/cmd/armature/terminal"
+	"armature/core/site"
 	"armature/core/sites"
 	"armature/core/sites/registry"
 )
@@ -147,6 +148,11 @@ func (g *group) setConfig(ctx context.Context, name, key, value string) error {
 	next, err := g.Configure(ctx, name, key, value)
 	if err != nil {
 		return err
+	}
+	for _, needy := range site.NeedMail(next) {
+		if needy == key {
+			fmt.Fprintf(g.Stderr, "warning: %s needs letters, and the site has no mail server: armature site mail sets one\n", key)
+		}
 	}
 	return g.Say(next, "%s: %s is set", name, key)
 }
