@@ -25,6 +25,7 @@ var excMeanings = map[string]string{
 	"CannotCreateStandardDoctypeError":      "A DocType that is made at run time needs `custom` 1.",
 	"CannotIndexedError":                    "Fields of that type have no index.",
 	"CharacterLengthExceededError":          "The value is longer than the field allows.",
+	"ConfirmationRequiredError":             "What an agent wants to write waits until its user has confirmed it in the browser, at `url`.",
 	"ConnectionBrokenError":                 "The user's connection to another service has ended: connect again.",
 	"DataError":                             "The list asks for something that there is not: a field, an operator, an order.",
 	"DocstatusTransitionError":              "From draft to submitted to cancelled, and no other way.",

@@ -15,6 +15,8 @@ type SideEffects struct {
 	trial *Trial
 	last  []func()
 	kept  map[any]any
+
+	rehearsal bool
 }
 
 // Begin is called by the Store before each run.
@@ -22,6 +24,12 @@ func (a *SideEffects) Begin(t *Trial) {
 	*a = SideEffects{trial: t}
 	t.begin()
 }
+
+// Rehearse says that nothing of this run is kept, whatever comes of it.
+func (a *SideEffects) Rehearse() { a.rehearsal = true }
+
+// Rehearses reports whether nothing of this run is kept.
+func (a *SideEffects) Rehearses() bool { return a.rehearsal }
 
 // Last has fn called once it is certain that the function is not run again,
 // whether what it wrote is stored or not. The functions are called in the order

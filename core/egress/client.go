@@ -82,6 +82,9 @@ func (c *Client) Do(ctx context.Context, p Policy, r Request) (*Response, error)
 	if int64(len(r.Body)) > p.MaxRequestBody {
 		return nil, fault.New(fault.TooLarge, "", "The body of the request is over %d bytes", p.MaxRequestBody)
 	}
+	if err := unconfirmed(ctx, h.method, h.target.url.Redacted()); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
 	asked := h.target.url.Host

@@ -47,7 +47,15 @@ func documentURI(typeName, name string, field ...string) string {
 // readResource answers with what an address leads to.
 func (s *Service) readResource(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	c := callOf(ctx)
-	got, err := s.resource(c, req.Params.URI)
+	reads := c.r.Context()
+	guards, err := s.c.Confirms(reads, c.route.Caller)
+	if err != nil {
+		return nil, err
+	}
+	if guards {
+		reads = rehearsed(reads, s.rehearsal(c))
+	}
+	got, err := s.resource(reads, c, req.Params.URI)
 	if err == nil {
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{got}}, nil
 	}
@@ -66,9 +74,9 @@ func (s *Service) readResource(ctx context.Context, req *sdk.ReadResourceRequest
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: e.ExcType() + ": " + e.Message}
 }
 
-func (s *Service) resource(c *call, uri string) (*sdk.ResourceContents, error) {
+func (s *Service) resource(ctx context.Context, c *call, uri string) (*sdk.ResourceContents, error) {
 	if rest, ok := strings.CutPrefix(uri, filePrefix); ok {
-		return s.file(c, uri, rest)
+		return s.file(ctx, c, uri, rest)
 	}
 	rest, ok := strings.CutPrefix(uri, documentPrefix)
 	parts := strings.Split(rest, "/")
@@ -82,7 +90,7 @@ func (s *Service) resource(c *call, uri string) (*sdk.ResourceContents, error) {
 		}
 		parts[i] = text
 	}
-	raw, err := s.document(c.r.Context(), c.route.Caller, parts[0], parts[1])
+	raw, err := s.document(ctx, c.route.Caller, parts[0], parts[1])
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +117,7 @@ func (s *Service) resource(c *call, uri string) (*sdk.ResourceContents, error) {
 
 // file answers with the bytes of an uploaded file, of which the caller may read the
 // File.
-func (s *Service) file(c *call, uri, escaped string) (*sdk.ResourceContents, error) {
-	ctx := c.r.Context()
+func (s *Service) file(ctx context.Context, c *call, uri, escaped string) (*sdk.ResourceContents, error) {
 	name, err := url.PathUnescape(escaped)
 	if err != nil || !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
 		return nil, fault.Missing("There is no resource %s", uri)

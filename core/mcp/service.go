@@ -9,6 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"armature/core/confirm"
 	"armature/core/doctype"
 	"armature/core/document"
 	"armature/core/identity"
@@ -39,6 +40,10 @@ type Config struct {
 	// Admits reports whether pages of an origin (RFC 6454) may ask.
 	Admits func(r *http.Request, origin string) bool
 
+	// Confirms reports whether what an agent writes for a caller waits for a confirmation,
+	// which Confirmations keeps.
+	Confirms      func(ctx context.Context, caller *identity.Caller) (bool, error)
+	Confirmations *confirm.Service
 	// Record keeps a call of an agent in the Activity Log, in the transaction it is handed;
 	// nil: calls are not kept.
 	Record func(ctx context.Context, tx document.Tx, c Called) error

@@ -49,8 +49,12 @@ func (t *tool) shown() *sdk.Tool {
 func (s *Service) toolHandler(t *tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		c := callOf(ctx)
-		res, err := s.call(c, t, req.Params.Arguments)
+		res, err := s.call(c, t, req.Params.Arguments, agentOf(req))
 		if err != nil {
+			if asked := elicitation(req, err); asked != nil {
+				c.failed = fault.From(err).ExcType()
+				return asked, nil
+			}
 			return s.refusal(c, t, err), nil
 		}
 		return res.shown(), nil
@@ -58,7 +62,7 @@ func (s *Service) toolHandler(t *tool) sdk.ToolHandler {
 }
 
 // call runs a tool with the context of the request: it ends when the agent leaves.
-func (s *Service) call(c *call, t *tool, text []byte) (*result, error) {
+func (s *Service) call(c *call, t *tool, text []byte, agent string) (*result, error) {
 	if string(text) == "null" {
 		text = nil // as clients send no arguments
 	}
@@ -69,7 +73,15 @@ func (s *Service) call(c *call, t *tool, text []byte) (*result, error) {
 	if err := t.check(args); err != nil {
 		return nil, err
 	}
-	return t.run(c.r.Context(), c, args)
+	ctx := c.r.Context()
+	guards, err := s.c.Confirms(ctx, c.route.Caller)
+	switch {
+	case err != nil:
+		return nil, err
+	case guards:
+		return s.guarded(ctx, c, t, args, agent)
+	}
+	return t.run(ctx, c, args)
 }
 
 // check refuses arguments that a tool does not have: who has misspelt one is told so,
@@ -147,6 +159,10 @@ func (s *Service) refusal(c *call, t *tool, err error) *sdk.CallToolResult {
 	if c.needed != "" {
 		said["scope"] = c.needed
 	}
+	var w *waiting
+	if errors.As(err, &w) {
+		said["url"], said["would"] = w.url, s.would(c, w)
+	}
 	if next := nextCall(e, t); next != "" {
 		said["next"] = next
 	}
@@ -157,6 +173,8 @@ func (s *Service) refusal(c *call, t *tool, err error) *sdk.CallToolResult {
 // nextCall is what helps after an error.
 func nextCall(e *fault.Error, t *tool) string {
 	switch {
+	case e.ExcType() == "ConfirmationRequiredError":
+		return "Ask the user to open url, and to confirm there. Then call " + t.name + " again with the same arguments."
 	case e.ExcType() == "TypeError":
 		return "Call " + t.name + " again with the arguments that tools/list shows."
 	case e.ExcType() == "TimestampMismatchError":

@@ -9,6 +9,7 @@ import (
 
 	"armature/core/access"
 	"armature/core/doctype"
+	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/identity"
 	"armature/core/query"
@@ -101,6 +102,9 @@ func (c *Call) runOwn(ctx context.Context, m *DocumentMethod, name string, args 
 	}
 	if m.Verbs != nil && !slices.Contains(m.Verbs, c.Verb) {
 		return outcome{}, wrongVerb(m.Name, m.Verbs)
+	}
+	if r := document.RehearsalOf(ctx); r != nil {
+		return outcome{}, refuseRehearsal(r, m.DocType+"."+m.Name)
 	}
 	value, err := m.Func(ctx, &DocumentCall{Document: name, Caller: c.Caller, Args: args, Request: c.Request})
 	return outcome{value: value}, err

@@ -143,6 +143,9 @@ func perform(ctx context.Context, call *Call) (res Result, err error) {
 			res, err = Result{}, fault.From(fmt.Errorf("%s panicked: %v\n%s", call.Method.Path, p, debug.Stack()))
 		}
 	}()
+	if err := call.rehearses(ctx); err != nil {
+		return Result{}, err
+	}
 	value, err := call.Method.Func(ctx, call)
 	if err != nil {
 		return Result{}, err

@@ -38,5 +38,8 @@ func Numbered() []Migration {
 		{Number: 20, Title: "people log in with codes by mail", Reader: 4},
 		{Number: 21, Title: "users have several API keys", Reader: 4},
 		{Number: 22, Title: "people change their addresses", Reader: 4},
+		// Binaries before it let agents write at once: while both serve a site, nobody
+		// should rely on a confirmation.
+		{Number: 23, Title: "what agents write waits for a confirmation", Reader: 4},
 	}
 }

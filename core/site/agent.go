@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 )
@@ -39,5 +40,24 @@ func readMCPTools(c *Config, value json.RawMessage) error {
 	if len(c.mcpTools) > maxMCPTools {
 		return fmt.Errorf("names %d tools, of %d at most: agents read all of them before they do anything", len(c.mcpTools), maxMCPTools)
 	}
+	return nil
+}
+
+// Which writes of agents wait for a confirmation.
+const (
+	ConfirmNone   = "none"
+	ConfirmTokens = "tokens" // by a token that a person has let an application have
+	ConfirmAll    = "all"
+)
+
+// MCPConfirm says which writes of agents wait for a confirmation (key "mcp_confirm").
+func (c *Config) MCPConfirm() string { return cmp.Or(c.mcpConfirm, ConfirmTokens) }
+
+func readMCPConfirm(c *Config, value json.RawMessage) error {
+	var text string
+	if json.Unmarshal(value, &text) != nil || text != ConfirmNone && text != ConfirmTokens && text != ConfirmAll {
+		return fmt.Errorf("must be tokens, all or none")
+	}
+	c.mcpConfirm = text
 	return nil
 }

@@ -40,6 +40,7 @@ type Config struct {
 	mailPerDay     int64
 	noMCP          bool
 	mcpTools       []string
+	mcpConfirm     string
 	recordFailed   bool
 	liveReload     bool
 	appsHost       string

@@ -73,6 +73,8 @@ var settings = []Setting{
 		Meaning: "The most bytes of a request's body of people and programs that are not logged in; uploads that guests are allowed have max_file_size."},
 	{Key: "mcp", Kind: Switch, Default: "true", Since: 16, read: readMCP,
 		Meaning: "Agents may use the site by the Model Context Protocol at /mcp, with an access token for that address or an API key, as far as their user may; see core/mcp."},
+	{Key: "mcp_confirm", Kind: Text, Default: `"tokens"`, Since: 23, read: readMCPConfirm,
+		Meaning: "Which writes at /mcp wait until their user has confirmed them in the browser, after seeing what would change: tokens (of applications that a person has let in; API keys and service users, behind which nobody sits, write at once), all (API keys too; a service user, who cannot log in, then only reads), none."},
 	{Key: "mcp_tools", Kind: Names, Since: 16, read: readMCPTools,
 		Meaning: "Paths of methods, and DocTypes, that have a tool of their own at /mcp, beside the general ones."},
 	{Key: "method_aliases", Kind: Object, Since: first, read: readAliases,

@@ -67,6 +67,12 @@ func (s *Store) Write(ctx context.Context, mode document.Mode, fn func(document.
 		return err
 	}
 	defer s.gate.leave()
+	if r := document.RehearsalOf(ctx); r != nil {
+		return s.write(ctx, document.PluginTx, func(tx document.Tx) error { return r.Run(ctx, tx, fn) })
+	}
+	if a := document.AgreementOf(ctx); a != nil {
+		return s.write(ctx, document.PluginTx, func(tx document.Tx) error { return a.Run(tx, fn) })
+	}
 	return s.write(ctx, mode, fn)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"armature/core/auth"
+	"armature/core/confirm"
 	"armature/core/connectedapp"
 	"armature/core/doctype"
 	"armature/core/doctypes"
@@ -123,9 +124,10 @@ func (t *Tenant) openPeople() {
 		Store: t.Store, Catalog: t.catalog, Documents: t.documents, Auth: t.Auth, Secret: t.Site.Secret, Egress: t.c.Egress, Now: t.Site.Now,
 		Base: t.address.Base, URL: t.address.URL, Setting: t.setting, Outgoing: t.Outgoing,
 	})
+	t.confirmations = confirm.New(confirm.Config{Store: t.Store, Catalog: t.catalog, Now: t.Site.Now, MAC: t.Site.Secret.MAC})
 	t.web = web.New(web.Config{
-		Social: t.Social,
-		Auth:   t.Auth, Name: t.address.Name, Now: t.Site.Now, AskReset: t.resets.Ask, AskSignUp: t.resets.AskSignUp, AskCode: t.resets.AskCode, AskAddress: t.resets.AskAddress,
+		Social: t.Social, Confirmations: t.confirmations,
+		Auth: t.Auth, Name: t.address.Name, Now: t.Site.Now, AskReset: t.resets.Ask, AskSignUp: t.resets.AskSignUp, AskCode: t.resets.AskCode, AskAddress: t.resets.AskAddress,
 		LogoutByGet:  func() bool { value := string(t.setting("logout_by_get")); return value == "true" || value == "1" },
 		Applications: func() web.Applications { return t.OAuth },
 	})

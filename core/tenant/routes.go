@@ -1,16 +1,13 @@
 package tenant
 
 import (
-	"context"
 	"net/http"
 	"slices"
 
 	"armature/core/apps"
-	"armature/core/auth"
 	"armature/core/console"
 	"armature/core/docs/explorer"
 	"armature/core/docs/guide"
-	"armature/core/document"
 	"armature/core/fault"
 	"armature/core/file"
 	"armature/core/httpapi"
@@ -52,13 +49,7 @@ func (t *Tenant) register() (err error) {
 		Admits: func(r *http.Request, origin string) bool {
 			return origin == t.address.Base(r) || slices.Contains(t.Site.Config().Origins(), "*") || t.Site.Config().TrustsOrigin(origin)
 		},
-		Record: func(ctx context.Context, tx document.Tx, c mcp.Called) error {
-			a := auth.Activity{Operation: auth.AgentCall, Subject: c.Subject, User: c.Caller.User, Details: c.Details}
-			if c.Refused {
-				a.Status = auth.Refused
-			}
-			return t.Auth.Record(ctx, tx, a.Did(c.Caller))
-		},
+		Record: t.keepCall, Confirms: t.confirms, Confirmations: t.confirmations,
 		Logger: t.log,
 	})
 	for _, pages := range [][]route.Page{t.web.Routes(), documents.Pages(), agents.Pages(), apiPage.Pages(), handbook.Pages(), t.OAuth.Pages(), t.Files.Pages()} {

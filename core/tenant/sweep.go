@@ -25,6 +25,9 @@ func (t *Tenant) sweep(ctx context.Context) {
 		if err := t.Social.Sweep(ctx); err != nil && ctx.Err() == nil {
 			t.log.Error("clear away old logins with accounts elsewhere", "error", err)
 		}
+		if err := t.confirmations.Sweep(ctx); err != nil && ctx.Err() == nil {
+			t.log.Error("clear away old confirmations", "error", err)
+		}
 		if err := t.Jobs.Sweep(ctx); err != nil && ctx.Err() == nil {
 			t.log.Error("clear away old jobs", "error", err)
 		}

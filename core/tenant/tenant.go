@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"armature/core/confirm"
 	"encoding/json"
 	"log/slog"
 	"sync"
@@ -51,25 +52,26 @@ type Tenant struct {
 	Live      *live.Service // nil: nobody is told what changes
 	Letters   *letter.Service
 
-	c         *Config
-	home      Home
-	log       *slog.Logger
-	address   address.Of
-	catalog   *doctype.Catalog
-	changes   live.Log // of its database
-	web       *web.Pages
-	resets    *resetmail.Service
-	limiter   *ratelimit.Limiter
-	quota     *quota.Meter
-	plugins   PluginSite
-	frontends *publish.Versions
-	apps      *apps.Service
-	invoker   method.Invoker // of plugins; nil: there are none
-	storage   backend.Switch
-	table     *method.Table
-	routes    route.Table
-	edge      atomic.Pointer[httpapi.Tenant]
-	opened    closers
+	c             *Config
+	home          Home
+	log           *slog.Logger
+	address       address.Of
+	catalog       *doctype.Catalog
+	changes       live.Log // of its database
+	web           *web.Pages
+	resets        *resetmail.Service
+	limiter       *ratelimit.Limiter
+	confirmations *confirm.Service
+	quota         *quota.Meter
+	plugins       PluginSite
+	frontends     *publish.Versions
+	apps          *apps.Service
+	invoker       method.Invoker // of plugins; nil: there are none
+	storage       backend.Switch
+	table         *method.Table
+	routes        route.Table
+	edge          atomic.Pointer[httpapi.Tenant]
+	opened        closers
 
 	format *migration.Database
 	found  migration.State // of its database, when it was opened

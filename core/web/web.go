@@ -89,6 +89,9 @@ type Config struct {
 	// there before them.
 	Applications func() Applications
 
+	// Confirmations keeps what agents want to do until a user has said so.
+	Confirmations Confirmations
+
 	// Social are the logins with accounts elsewhere.
 	Social Social
 
@@ -119,6 +122,7 @@ type Pages struct {
 	askCode      func(ctx context.Context, r *http.Request, w auth.CodeWish) (token string, err error)
 	applications func() Applications
 	social       Social
+	confirms     Confirmations
 	templates    templates
 	policy       string // Content-Security-Policy
 }
@@ -126,7 +130,7 @@ type Pages struct {
 // New makes the pages of a site.
 func New(c Config) *Pages {
 	return &Pages{
-		auth: c.Auth, name: c.Name, now: c.Now, logoutByGet: c.LogoutByGet, ask: c.AskReset, signUp: c.AskSignUp, askCode: c.AskCode, askAddress: c.AskAddress, applications: c.Applications, social: c.Social,
+		auth: c.Auth, name: c.Name, now: c.Now, logoutByGet: c.LogoutByGet, ask: c.AskReset, signUp: c.AskSignUp, askCode: c.AskCode, askAddress: c.AskAddress, applications: c.Applications, social: c.Social, confirms: c.Confirmations,
 		templates: parseTemplates(), policy: contentPolicy(),
 	}
 }
@@ -147,8 +151,8 @@ var verbs = map[string]string{
 	keysPath: "GET, HEAD, POST",
 	withPath: "POST", social.CallbackPath: "GET, HEAD", accountsPath: "GET, HEAD, POST",
 	LoginPath: "GET, HEAD, POST", codePath: "GET, HEAD, POST", factorPath: "GET, HEAD, POST", passkeysPath: "GET, HEAD, POST", sessionsPath: "GET, HEAD, POST", forgotPath: "GET, HEAD, POST", ResetPath: "GET, HEAD, POST", changePath: "GET, HEAD, POST", appsPath: "GET, HEAD, POST",
-	logoutPath: "POST",
-	"/":        "GET, HEAD", homePath: "GET, HEAD", scriptPath: "GET, HEAD", "/favicon.svg": "GET, HEAD", "/favicon.ico": "GET, HEAD",
+	logoutPath: "POST", confirmPath: "GET, HEAD, POST",
+	"/": "GET, HEAD", homePath: "GET, HEAD", scriptPath: "GET, HEAD", "/favicon.svg": "GET, HEAD", "/favicon.ico": "GET, HEAD",
 }
 
 // ServePage serves the page at the request's path, which is one of Routes. Errors:
@@ -157,6 +161,9 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 	path := r.URL.Path
 	if strings.HasPrefix(path, social.CallbackPath) {
 		path = social.CallbackPath
+	}
+	if strings.HasPrefix(path, confirmPath) {
+		path = confirmPath
 	}
 	if allowed := verbs[path]; !slices.Contains(strings.Split(allowed, ", "), r.Method) {
 		w.Header().Set("Allow", allowed)
@@ -198,7 +205,9 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request, caller *identi
 	if caller.Narrowed() {
 		return fault.Denied("This page is for people, not for applications") // their tokens reach what was agreed to, which is no page
 	}
-	switch r.URL.Path {
+	switch path {
+	case confirmPath:
+		return p.serveConfirm(w, r, caller)
 	case homePath:
 		return p.serveHome(w, r, caller)
 	case changePath:

@@ -46,7 +46,9 @@ func (st *State) withKV(fn func(KVRun) error) error {
 	aside := st.call.Tx.SideEffects()
 	return fn(aside.Value(kvKey{st.plugin.Name}, func() any {
 		kept := begin()
-		aside.Last(kept.(KVRun).Keep)
+		if !aside.Rehearses() {
+			aside.Last(kept.(KVRun).Keep)
+		}
 		return kept
 	}).(KVRun))
 }

@@ -189,8 +189,9 @@ func Consent(t *testing.T, provider, user, password, address, home string) strin
 	return back
 }
 
-// Bearer gets a token of the given scopes for ada@example.com, by the code flow.
-func (s *Server) Bearer(t *testing.T, scopes string) string {
+// Bearer gets a token of the given scopes for ada@example.com, by the code flow,
+// for a resource of the site (RFC 8707), or for all of it.
+func (s *Server) Bearer(t *testing.T, scopes string, resource ...string) string {
 	t.Helper()
 	const home = "http://127.0.0.1:1"
 	client := s.Want("POST", "/api/resource/OAuth Client", map[string]any{
@@ -198,7 +199,7 @@ func (s *Server) Bearer(t *testing.T, scopes string) string {
 	}).(map[string]any)
 	id, secret := client["client_id"].(string), client["client_secret"].(string)
 	back := Consent(t, s.URL, "ada@example.com", "a long enough pass phrase", s.URL+"/api/method/framework.integrations.oauth2.authorize?"+url.Values{
-		"client_id": {id}, "response_type": {"code"}, "redirect_uri": {home + "/cb"}, "scope": {scopes}, "state": {"s"},
+		"client_id": {id}, "response_type": {"code"}, "redirect_uri": {home + "/cb"}, "scope": {scopes}, "state": {"s"}, "resource": resource,
 	}.Encode(), home)
 	answered, err := url.Parse(back)
 	if err != nil {
@@ -206,7 +207,7 @@ func (s *Server) Bearer(t *testing.T, scopes string) string {
 	}
 	res, err := http.PostForm(s.URL+"/api/method/framework.integrations.oauth2.get_token", url.Values{
 		"grant_type": {"authorization_code"}, "code": {answered.Query().Get("code")}, "redirect_uri": {home + "/cb"},
-		"client_id": {id}, "client_secret": {secret},
+		"client_id": {id}, "client_secret": {secret}, "resource": resource,
 	})
 	if err != nil {
 		t.Fatal(err)
