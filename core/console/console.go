@@ -62,8 +62,8 @@ func New(c Config) *Console { return &Console{c: c} }
 // Pages is the page, whatever view of it is asked for, and its files.
 func (c *Console) Pages() []route.Page {
 	pages := []route.Page{{Path: assets, Serve: serveAsset}, {Path: sessionPath, Serve: c.serveSession}}
-	for _, path := range views {
-		pages = append(pages, route.Page{Path: path, Serve: c.serve})
+	for _, view := range views {
+		pages = append(pages, route.Page{Path: view, Serve: c.serve})
 	}
 	return pages
 }
