@@ -74,7 +74,7 @@ func (p *Pages) serveKeys(w http.ResponseWriter, r *http.Request, caller *identi
 	default:
 		return fault.New(fault.BadRequest, "", "The form could not be read")
 	}
-	v.Title, v.Wanted, v.Days = get("name"), get("scopes"), get("days")
+	v.Title, v.Wanted, v.Days = get("title"), get("scopes"), get("days")
 	days, err := strconv.Atoi(strings.TrimSpace(v.Days))
 	if err != nil {
 		return p.showKeys(w, r, b, v, wrongDays())

@@ -302,7 +302,7 @@ func TestKeysPage(t *testing.T) {
 			values.Set("csrf_token", found(t, csrfField, shown.text))
 			return send(t, s, "POST", "/app/keys", values.Encode(), "Cookie", sid, "Content-Type", "application/x-www-form-urlencoded")
 		}
-		made := form(url.Values{"do": {"make"}, "name": {`Till <b>"7"</b>`}, "scopes": {"resource:ToDo:read"}, "days": {"90"}})
+		made := form(url.Values{"do": {"make"}, "title": {`Till <b>"7"</b>`}, "scopes": {"resource:ToDo:read"}, "days": {"90"}})
 		header := found(t, headerShown, made.text)
 		if made.StatusCode != 200 || made.Header.Get("Cache-Control") != "no-store" || made.Header.Get("Content-Security-Policy") == "" {
 			t.Fatalf("%d %v", made.StatusCode, made.Header)
@@ -320,10 +320,10 @@ func TestKeysPage(t *testing.T) {
 		if strings.Contains(list.text, secret) {
 			t.Error("the secret is shown again")
 		}
-		if r := form(url.Values{"do": {"make"}, "name": {"x"}, "scopes": {"resource:ToDo"}, "days": {"90"}}); r.StatusCode != 417 || !strings.Contains(r.text, `value="resource:ToDo"`) || !strings.Contains(r.text, "is no scope") {
+		if r := form(url.Values{"do": {"make"}, "title": {"x"}, "scopes": {"resource:ToDo"}, "days": {"90"}}); r.StatusCode != 417 || !strings.Contains(r.text, `value="resource:ToDo"`) || !strings.Contains(r.text, "is no scope") {
 			t.Errorf("%d %s", r.StatusCode, r.text)
 		}
-		if r := form(url.Values{"do": {"make"}, "name": {"x"}, "days": {"many"}}); r.StatusCode != 417 {
+		if r := form(url.Values{"do": {"make"}, "title": {"x"}, "days": {"many"}}); r.StatusCode != 417 {
 			t.Errorf("%d %s", r.StatusCode, r.text)
 		}
 		if r := form(url.Values{"do": {"something"}}); r.StatusCode != 400 {

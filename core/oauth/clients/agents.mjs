@@ -1,7 +1,7 @@
 // An agent: a client of the Model Context Protocol, which knows nothing but the address
 // of the server. LIBRARY says which generation of the official library it is made with,
 // METADATA where it describes itself; without that it registers.
-import { approve, assert, bearer, callback, origin } from './person.mjs'
+import { approve, assert, bearer, callback, confirm, origin } from './person.mjs'
 
 const { LIBRARY, METADATA, KEY } = process.env
 const { Client, StreamableHTTPClientTransport, UnauthorizedError } = LIBRARY === '2'
@@ -92,6 +92,10 @@ const change = { doctype: 'ToDo', name: made.name, values: { priority: 'High' } 
 await refused(() => call(agent, 'update', change))
 await allowed('resource:ToDo:write')
 agent = await connected({ authProvider })
+const waits = await call(agent, 'update', change)
+assert(waits.exc_type === 'ConfirmationRequiredError', `nobody has to confirm: ${JSON.stringify(waits)}`)
+assert((await call(agent, 'read', { doctype: 'ToDo', name: made.name })).priority !== 'High', 'it has been changed before')
+await confirm(waits.url)
 const changed = await call(agent, 'update', change)
 assert(changed.priority === 'High', `changed to ${JSON.stringify(changed)}`)
 await agent.close()
