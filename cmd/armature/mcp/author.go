@@ -46,7 +46,7 @@ func (a *author) serve(ctx context.Context, version string) error {
 		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 	})
 	a.addTools(s)
-	err := s.Run(ctx, &sdk.StdioTransport{})
+	err := s.Run(ctx, draining{&sdk.StdioTransport{}})
 	if ctx.Err() != nil {
 		return nil // it was asked to end
 	}

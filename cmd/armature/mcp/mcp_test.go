@@ -194,3 +194,23 @@ func TestBounds(t *testing.T) {
 		return err != nil && strings.Contains(stderr, "--production")
 	})
 }
+
+// TestEndOfInput: what was asked before the input ended is answered.
+func TestEndOfInput(t *testing.T) {
+	in := armaturetest.New(t)
+	messages := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":"two","method":"tools/call","params":{"name":"look","arguments":{}}}
+{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"make_doctype","arguments":{"name":"Book","fields":[{"fieldname":"title","fieldtype":"Data"}]}}}
+{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"nothing","arguments":{}}}
+`
+	stdout, stderr, err := in.Try(messages, "mcp", t.TempDir(), "--listen", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	for _, id := range []string{`"id":1`, `"id":"two"`, `"id":3`, `"id":4`} {
+		if strings.Count(stdout, id) != 1 {
+			t.Errorf("%s is answered %d times:\n%s", id, strings.Count(stdout, id), stdout)
+		}
+	}
+}
